@@ -61,6 +61,93 @@ assert k == {'count': 30.0, 'other': 0}, k
 END
 ok $? 'JSON has the same'
 
+# Cycles, instructions and misses of kinds, of counters that are made up.
+for name in alone together_memory; do
+	python3 tests/api/report/tried.py $name "$dir/$name.lkdf" \
+		"$dir/$name.bodies"
+done
+"${CC:-cc}" -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$dir/fake.so" \
+	tests/tools/pmu_fake.c -ldl >"$dir/log" 2>&1
+ok $? 'counters of a machine that has some'
+# counted WORDS...: lkdf try with them; with bodies of both runs
+counted() {
+	env LD_PRELOAD="$dir/fake.so" FAKE_BODIES="$dir" \
+		"$lkdf" try -q -w 1,4 "$@" "$dir/together_memory" \
+		>"$dir/log" 2>"$dir/err"
+}
+if nm -D "$lkdf" 2>/dev/null | grep -qE '__(asan|tsan)_init'; then
+	skip 'counts of kinds' 'the sanitizer wants to be loaded first'
+else
+	counted && grep -q '^count: 0\.07 instructions a cycle with 4 workers, 2\.00 with 1; of 1000 instructions 0\.5 miss' "$dir/log"
+	ok $? 'a kind that is slower has its instructions a cycle' "$dir/log"
+	! grep -q 'other:' "$dir/log" && ! grep -q 'lost' "$dir/log"
+	ok $? 'another one has none, and no sample is lost'
+	counted --json && python3 - "$dir/log" <<'END'
+import json
+import sys
+r = json.load(open(sys.argv[1]))
+assert r['pmu'] is None and r['lines'] is None
+one, four = ({k['name']: k for k in x['kinds']} for x in r['runs'])
+assert one['count']['cycles'] == 100 * 1000003, one
+assert four['count']['cycles'] == 30 * 100 * 1000003, four
+assert four['count']['instructions'] == 200 * 1000003
+assert four['count']['misses'] == 100 * 1009
+assert four['other']['cycles'] == 0
+END
+	ok $? 'JSON has the counts: what is in no body belongs to none'
+	python3 tests/tools/schema.py Documentation/schema/try.json "$dir/log"
+	ok $? 'as its schema says'
+	counted --html "$dir/page.html" &&
+		grep -q '<td>0\.07 / 0\.5</td>' "$dir/page.html" &&
+		grep -q 'class="slow">600 [^ ]*s (x 30\.0)' "$dir/page.html" &&
+		! grep -qi '<script' "$dir/page.html"
+	ok $? 'so has the page, which has no script'
+	FAKE_REFUSES=1 counted && grep -q '^cycles and misses are not known: .*: Permission denied' "$dir/log"
+	ok $? 'a machine that refuses them: it is said, with the reason'
+fi
+
+# perf c2c, by a program of its name.
+cat >"$dir/perf" <<'END'
+#!/bin/sh
+[ ! -e "${0%/*}/broken" ] || exit 3
+if [ "$2" = record ]; then
+	while [ "$1" != -- ]; do
+		[ "$1" != -o ] || echo data >"$2"
+		shift
+	done
+	echo "workers $LKDF_WORKERS, trace ${LKDF_TRACE-none}" >"${0%/*}/seen"
+	exit 0
+fi
+grep -q data "$4" && cat <<'TABLE'
+=================================================
+           Shared Data Cache Line Table
+=================================================
+#        ----------- Cacheline ----------      Tot
+# Index             Address  Node  PA cnt     Hitm
+      0      0x55d0c8d8e040     0    1200   98.75%  more
+      1      0x7ffd00000000     0       1    1.25%
+=================================================
+      Shared Cache Line Distribution Pareto
+      0  0x1 0 0 50.00%
+TABLE
+END
+chmod +x "$dir/perf"
+PATH=$dir:$PATH "$lkdf" try -q --lines -w 1,4 "$dir/together_memory" \
+	>"$dir/log" 2>"$dir/err" &&
+	grep -q '^the line at 0x55d0c8d8e040 has 98\.75% of the loads' "$dir/log" &&
+	[ "$(grep -c '^the line at' "$dir/log")" = 2 ]
+ok $? 'lines that bounce, as perf c2c has them'
+grep -q '^workers 4, trace none' "$dir/seen"
+ok $? 'of a run with the most workers, that is not recorded'
+touch "$dir/broken"
+PATH=$dir:$PATH "$lkdf" try -q --lines --json -w 1,4 "$dir/together_memory" \
+	>"$dir/json" 2>"$dir/err" && grep -q '"lines": null' "$dir/json"
+ok $? 'a perf that fails: null'
+PATH=$dir:$PATH "$lkdf" try -q --lines -w 1,4 "$dir/together_memory" \
+	>"$dir/log" 2>"$dir/err" &&
+	grep -q '^lines that bounce are not known: perf c2c' "$dir/log"
+ok $? 'and a sentence'
+
 # refused RC PATTERN WORDS...
 refused() {
 	want=$1

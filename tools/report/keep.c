@@ -49,6 +49,7 @@ static void keep_executor(void *u, const struct trace_executor *x)
 
 	lane->has_started = true;
 	lane->kind = x->kind;
+	lane->tid = x->tid;
 	lane->cpu = x->cpu;
 	/* A file may lie: rows of bytes are by node. */
 	lane->node = x->node < (int32_t)MAX_NODES ? x->node : -1;

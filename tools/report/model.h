@@ -169,6 +169,7 @@ struct probe_sample {
 struct lane {
 	uint32_t executor, kind; /* enum lkdf_executor_kind */
 	int32_t cpu, node; /* -1: not bound */
+	uint32_t tid; /* of the thread that was it last */
 	bool has_started;
 	uint32_t first, nr_slices; /* in report.slice, by begin */
 	struct span *enter, *park;

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-tried.py NAME FILE: what lkdf try records, of a kind that is as fast together as
-alone, and of one that is not, for several reasons.
+tried.py NAME FILE [BODIES]: what lkdf try records, of a kind that is as fast together as
+alone, and of one that is not, for several reasons. BODIES gets thread and time of
+a hundred bodies of that kind, for tests/tools/pmu_fake.c.
 """
 import sys
 
-from trace import MS, US, Machine, Trace, samples
+from trace import MS, START, US, Machine, Trace, samples
 
 
 def counters(workers, length, cpu=1.0, queued=0.0):
@@ -50,5 +51,18 @@ TRIED = {f.__name__: f for f in (
     alone, together_memory, together_clean, together_asleep,
     together_crowded)}
 
+
+def write_bodies(trace, path):
+    """A time within each, of CLOCK_MONOTONIC."""
+    bodies = [(e, x[1]) for e, found in sorted(trace.lanes.items())
+              for x in found if x[2] == trace.names['count']]
+    with open(path, 'w', encoding='utf-8') as f:
+        for e, begin in bodies[:100]:
+            f.write('%d %d\n' % (1000 + e, START + begin + 10))
+
+
 if __name__ == '__main__':
-    TRIED[sys.argv[1]]().write(sys.argv[2])
+    made = TRIED[sys.argv[1]]()
+    made.write(sys.argv[2])
+    if len(sys.argv) > 3:
+        write_bodies(made, sys.argv[3])
