@@ -56,5 +56,11 @@ if command -v clang++ >/dev/null; then
 else
 	skip "streaming.cc compiles with clang++, too" "no clang++"
 fi
+wanted $examples/cpp/kernel.cc >"$dir/want"
+compile $examples/cpp/kernel.cc
+ok $? "kernel.cc compiles without a warning"
+run "kernel.cc prints that on OpenCL's devices, or a CPU" LKDF_DEVICES=opencl \
+	POCL_CACHE_DIR="$build/pocl.cache" POCL_MAX_PTHREAD_COUNT=2 \
+	POCL_DEVICES="pthread basic"
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -6,6 +6,8 @@
 #include <lkdf/runtime.hpp>
 
 #include <cerrno>
+#include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 
@@ -36,9 +38,10 @@ template <class T> class channel
 	}
 
       public:
-	// flags: of enum lkdf_channel_flag.
+	// flags: of enum lkdf_channel_flag; first: values that it holds
+	// already.
 	channel(const runtime &rt, uint32_t depth, uint32_t flags = 0,
-		const char *name = nullptr)
+		const char *name = nullptr, std::initializer_list<T> first = {})
 	{
 		struct lkdf_channel_attr a = {};
 		struct lkdf_channel *ch;
@@ -48,6 +51,8 @@ template <class T> class channel
 		a.name = name;
 		a.value_size = sizeof(T);
 		a.depth = depth;
+		a.init = first.size() ? std::data(first) : nullptr;
+		a.nr_init = uint32_t(first.size());
 		must(lkdf_channel_create(rt.get(), &a, &ch));
 		ch_.reset(ch);
 	}

@@ -99,6 +99,22 @@ template <class T, bool Const> struct use {
 	struct lkdf_data *data;
 	uint32_t mode;
 	using parameter = std::conditional_t<Const, const T &, T &>;
+
+	static parameter get(void *bytes)
+	{
+		return *static_cast<T *>(bytes);
+	}
+};
+// Of an array: the parameter points to the first element.
+template <class T, bool Const> struct use<T[], Const> {
+	struct lkdf_data *data;
+	uint32_t mode;
+	using parameter = std::conditional_t<Const, const T *, T *>;
+
+	static parameter get(void *bytes)
+	{
+		return static_cast<T *>(bytes);
+	}
 };
 
 template <class T> use<T, true> read(const data<T> &d)
@@ -128,9 +144,7 @@ template <class F, class... U> struct using_data {
 	template <size_t... N>
 	decltype(auto) call(struct lkdf_ctx *c, std::index_sequence<N...>)
 	{
-		return f(*static_cast<
-			 std::remove_reference_t<typename U::parameter> *>(
-			lkdf_ptr(c, N))...);
+		return f(U::get(lkdf_ptr(c, N))...);
 	}
 	decltype(auto) operator()(struct lkdf_ctx *c)
 	{

@@ -74,12 +74,16 @@ class first_thrown
 	// After all of them have ended: rc is what the call returned.
 	void rethrow(int rc)
 	{
+		if (is_taken_.load(std::memory_order_relaxed))
+			rethrow_first();
+		must(rc);
+	}
+	[[noreturn]] __attribute__((noinline)) void rethrow_first()
+	{
 		std::exception_ptr e = std::exchange(first_, nullptr);
 
-		is_taken_ = false;
-		if (e)
-			std::rethrow_exception(e);
-		must(rc);
+		is_taken_.store(false, std::memory_order_relaxed);
+		std::rethrow_exception(e);
 	}
 };
 } // namespace detail

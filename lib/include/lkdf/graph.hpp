@@ -6,6 +6,7 @@
 #include <lkdf/callable.hpp>
 #include <lkdf/data.hpp>
 #include <lkdf/runtime.hpp>
+#include <lkdf/stream.hpp>
 
 #include <cerrno>
 #include <stdexcept>
@@ -310,13 +311,21 @@ class graph
 	// Starts times repetitions; runtime::wait() waits for them.
 	void start(uint64_t times = 1)
 	{
-		must(launch(times, 0, nullptr, 0, nullptr));
+		struct lkdf_run r = {};
+
+		r.size = sizeof(r);
+		r.times = times;
+		must(lkdf_graph_run(get(), nullptr, &r, nullptr));
 	}
 	// The same, and waits; throws the exception that has left a callable,
 	// or the run's error.
 	void run(uint64_t times = 1)
 	{
-		launch_and_wait(times, 0, 0);
+		struct lkdf_run r = {};
+
+		r.size = sizeof(r);
+		r.times = times;
+		run_and_wait(r, nullptr);
 	}
 	// Runs waves side by side, up to inflight of them, until the source
 	// returns lk::end or there were times of them, 0: any number; waits,
@@ -326,24 +335,34 @@ class graph
 	void stream(uint64_t times = 0, uint32_t max_waves = 0,
 		    uint32_t flags = 0)
 	{
-		launch_and_wait(times, LKDF_RUN_STREAM | flags, max_waves);
+		struct lkdf_run r =
+			waves().times(times).at_most(max_waves).run();
+
+		r.flags |= flags;
+		run_and_wait(r, nullptr);
+	}
+	// The same, with a scope or a deadline.
+	void stream(const waves &w)
+	{
+		run_and_wait(w.run(), w.of_scope());
 	}
 
       private:
 	// Runs it and waits; what a callable has thrown comes back once.
-	void launch_and_wait(uint64_t times, uint32_t flags, uint32_t max_waves)
+	void run_and_wait(struct lkdf_run r, struct lkdf_scope *s)
 	{
-		detail::thrown::entry run = {};
+		detail::thrown::entry mine = {};
 		struct lkdf_event done;
 		int rc;
 
-		thrown_->begin(&run);
-		rc = launch(times, flags, &done, max_waves, &run);
+		thrown_->begin(&mine);
+		r.arg = &mine;
+		rc = lkdf_graph_run(get(), s, &r, &done);
 		if (!rc)
 			rc = lkdf_event_wait(done, -1);
-		thrown_->end(&run);
-		if (run.first)
-			std::rethrow_exception(run.first);
+		thrown_->end(&mine);
+		if (mine.first)
+			std::rethrow_exception(mine.first);
 		must(rc);
 	}
 	template <class I, class O, bool Chooses, class F>
@@ -388,18 +407,6 @@ class graph
 		e.branch = number;
 		e.init = init;
 		return lkdf_graph_edge(get(), &e);
-	}
-	int launch(uint64_t times, uint32_t flags, struct lkdf_event *done,
-		   uint32_t max_waves, const void *arg)
-	{
-		struct lkdf_run r = {};
-
-		r.size = sizeof(r);
-		r.arg = arg;
-		r.flags = flags;
-		r.times = times;
-		r.max_waves = max_waves;
-		return lkdf_graph_run(get(), nullptr, &r, done);
 	}
 };
 

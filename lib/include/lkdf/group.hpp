@@ -66,18 +66,34 @@ class group
 		return is_in_body_ ? lkdf_join(detail::here.ctx)
 				   : lkdf_scope_wait(of_->rt, scope_, -1);
 	}
-	void start(struct lkdf_kind *k, const void *arg)
+	// With the first one of the type.
+	template <class F>
+	__attribute__((noinline)) struct lkdf_kind *make_kind()
+	{
+		using C = child<F>;
+		struct lkdf_kind_attr a = {};
+
+		a.size = sizeof(a);
+		a.name = "group";
+		a.fn = C::run;
+		a.arg_size = is_small<F> ? sizeof(C) : 0;
+		a.drop = is_small<F> ? nullptr : C::drop;
+		return of_->kinds.get(&detail::key_of<C>, of_->rt, a);
+	}
+	__attribute__((noinline)) int submit(struct lkdf_kind *k,
+					     const void *arg)
 	{
 		struct lkdf_task t = {};
 
-		if (is_in_body_) {
-			must(lkdf_spawn(detail::here.ctx, k, arg));
-		} else {
-			t.size = sizeof(t);
-			t.kind = k;
-			t.arg = arg;
-			must(lkdf_submit(of_->rt, scope_, &t, nullptr));
-		}
+		t.size = sizeof(t);
+		t.kind = k;
+		t.arg = arg;
+		return lkdf_submit(of_->rt, scope_, &t, nullptr);
+	}
+	void start(struct lkdf_kind *k, const void *arg)
+	{
+		must(is_in_body_ ? lkdf_spawn(detail::here.ctx, k, arg)
+				 : submit(k, arg));
 		has_children_ = true;
 	}
 
@@ -107,20 +123,17 @@ class group
 	~group()
 	{
 		wait_here();
-		lkdf_scope_put(scope_);
+		if (scope_)
+			lkdf_scope_put(scope_);
 	}
 	template <class F> void run(F f)
 	{
 		using C = child<F>;
-		struct lkdf_kind_attr a = {};
-
-		a.size = sizeof(a);
-		a.name = "group";
-		a.fn = C::run;
-		a.arg_size = is_small<F> ? sizeof(C) : 0;
-		a.drop = is_small<F> ? nullptr : C::drop;
 		struct lkdf_kind *k =
-			of_->kinds.get(&detail::key_of<C>, of_->rt, a);
+			of_->kinds.find(&detail::key_of<C>, 0, {});
+
+		if (!k)
+			k = make_kind<F>();
 		if constexpr (is_small<F>) {
 			C c{ std::move(f), this };
 

@@ -22,9 +22,11 @@
 #ifndef LKDF_HPP
 #define LKDF_HPP
 
+#include <lkdf/array.hpp>
 #include <lkdf/callable.hpp>
 #include <lkdf/channel.hpp>
 #include <lkdf/data.hpp>
+#include <lkdf/device.hpp>
 #include <lkdf/graph.hpp>
 #include <lkdf/io.hpp>
 #include <lkdf/mark.hpp>
