@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Kernels of one device that may well run side by side. */
-#define NR_QUEUES 4
+#define NR_QUEUES 5 /* the last is for urgent ones */
 /* A launch blocks when 1022 commands lie in its stream, and a word behind each
  * kernel is one, too. */
 #define QUEUE_OPS 510
@@ -246,7 +246,7 @@ static void *queue_of(void *dev, unsigned queue)
 const struct lkdf_device_ops cuda_ops = {
 	.size = sizeof(struct lkdf_device_ops),
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_BUILDS |
-		 LKDF_DEVICE_QUIET,
+		 LKDF_DEVICE_QUIET | LKDF_DEVICE_URGENT,
 	.name = "cuda",
 	.info = get_info,
 	.start = start_device,

@@ -11,11 +11,13 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FIRST_KERNELS 2 /* behind the two for copies */
 #define FIRST_RING 64
+#define HIGHEST_PRIORITY INT_MIN /* the driver takes the nearest it has */
 #define QUIET_NS 2000000 /* then the driver is asked whether all is well */
 
 int cuda_make_words(const struct cuda_device *d, unsigned nr,
@@ -45,13 +47,21 @@ int cuda_make_words(const struct cuda_device *d, unsigned nr,
 	return 0;
 }
 
-static int open_stream(struct cuda_device *d, cu_stream *out)
+static int open_stream(struct cuda_device *d, int priority, cu_stream *out)
 {
 	cu_result r;
 
 	r = d->cuda.cuStreamCreateWithPriority(out, CU_STREAM_IS_NON_BLOCKING,
-					       0);
+					       priority);
 	return r ? cuda_fails(d, "cuStreamCreateWithPriority", r) : 0;
+}
+
+/* The last of several queues for kernels is for urgent ones. */
+static int priority_of(unsigned queue, unsigned nr)
+{
+	bool is_urgent = queue == nr - 1 && nr > FIRST_KERNELS + 1;
+
+	return is_urgent ? HIGHEST_PRIORITY : 0;
 }
 
 int cuda_open_queues(struct cuda_device *d, unsigned nr)
@@ -69,12 +79,13 @@ int cuda_open_queues(struct cuda_device *d, unsigned nr)
 		if (d->foreign && d->nr_queues == FIRST_KERNELS)
 			q->stream = d->foreign;
 		else
-			rc = open_stream(d, &q->stream);
+			rc = open_stream(d, priority_of(d->nr_queues, nr),
+					 &q->stream);
 		if (!rc)
 			d->nr_queues++;
 	}
 	if (!rc && !d->foreign)
-		rc = open_stream(d, &d->capture);
+		rc = open_stream(d, 0, &d->capture);
 	return rc;
 }
 

@@ -29,6 +29,7 @@
 #include <sched.h>
 
 #define DEVICE_CLASSES 5 /* the last is the most urgent */
+#define DEVICE_URGENT 3 /* kernels of tasks with LKDF_URGENT */
 #define DEVICE_NOW 4 /* no request: needs no room */
 #define DEVICE_WHY 224
 #define DEVICE_ALIGN 256 /* of memory, at least */

@@ -100,7 +100,7 @@ static struct device_region *create_region(struct device_req *r)
 	g->device = r->device;
 	g->ops = r->ops;
 	g->end = &g->first;
-	g->queue = request_queue(r->device);
+	g->queue = request_queue(r->device, r);
 	list_init(&g->memory);
 	return g;
 }

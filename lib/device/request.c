@@ -240,11 +240,15 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	request_mark(r, queue);
 }
 
-unsigned request_queue(struct device *d)
+unsigned request_queue(struct device *d, const struct device_req *r)
 {
-	unsigned queue = DEVICE_KERNEL_QUEUE + d->next_queue;
+	bool has_urgent = device_has(d, LKDF_DEVICE_URGENT) && d->nr_queues > 1;
+	unsigned nr = d->nr_queues - has_urgent, queue;
 
-	d->next_queue = (d->next_queue + 1) % d->nr_queues;
+	if (has_urgent && r->class >= DEVICE_URGENT)
+		return DEVICE_KERNEL_QUEUE + nr;
+	queue = DEVICE_KERNEL_QUEUE + d->next_queue;
+	d->next_queue = (d->next_queue + 1) % nr;
 	return queue;
 }
 
@@ -290,11 +294,11 @@ static void advance_request(struct device *d, void *executor,
 		case DEVICE_UPLOAD:
 			request_filled(r);
 			request_move(r, DEVICE_RUN);
-			request_run(executor, r, request_queue(d));
+			request_run(executor, r, request_queue(d, r));
 			break;
 		case DEVICE_RUN:
 			if (!r->queue && !r->error && r->ops->next(r)) {
-				request_run(executor, r, request_queue(d));
+				request_run(executor, r, request_queue(d, r));
 				break;
 			}
 			request_move(r, DEVICE_FETCH);

@@ -147,8 +147,8 @@ void request_filled(struct device_req *r);
 void request_run(void *executor, struct device_req *r, unsigned queue);
 void request_fetch(struct device_req *r, struct device_operand *o);
 
-/* The kernels' queue whose turn it is. */
-unsigned request_queue(struct device *d);
+/* The kernels' queue whose turn it is, or that of urgent ones. */
+unsigned request_queue(struct device *d, const struct device_req *r);
 
 /* In no list of the device's any more. */
 void request_leave(struct device *d, struct device_req *r);

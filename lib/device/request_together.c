@@ -47,7 +47,7 @@ void request_give_together(void *executor, struct device_req *r)
 	bool may_be_quiet =
 		device_has(d, LKDF_DEVICE_QUIET) && !rows_are_told(d);
 
-	r->queue = request_queue(d);
+	r->queue = request_queue(d, r);
 	r->is_quiet = may_be_quiet;
 	request_upload(r, 0);
 	request_filled(r);

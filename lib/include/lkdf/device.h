@@ -108,6 +108,9 @@ enum lkdf_device_flag {
 				  * beside all other calls, two at a time */
 	LKDF_DEVICE_QUIET = 128, /* with ORDERED and mark: the device knows
 				  * LKDF_LAUNCH_QUIET */
+	LKDF_DEVICE_URGENT = 256, /* the last queue for kernels, where there are
+				   * two or more, is for those of tasks with
+				   * LKDF_URGENT, which the device runs first */
 };
 
 enum lkdf_arg_sort {

@@ -103,6 +103,49 @@ static void a_stream_becomes_a_place(void)
 	/* It is the program's until the runtime has closed. */
 }
 
+static int say_stream(struct lkdf_ctx *c, void *arg, void *queue)
+{
+	(void)c;
+	**(void ***)arg = queue;
+	return 0;
+}
+
+/* The priority of the stream that a task's enqueue() is given. */
+static int priority_of(int prio)
+{
+	struct lkdf_kind *k = NULL;
+	struct lkdf_event done;
+	void *stream = NULL, *at = &stream;
+	int priority = 1;
+
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "say",
+					      .arg_size = sizeof(at)),
+			    .enqueue = say_stream),
+		&k));
+	must(lkdf_submit(rt, NULL,
+			 LKDF_TASK(.kind = k, .arg = &at, .place = place,
+				   .prio = prio),
+			 &done));
+	must(lkdf_event_wait(done, -1));
+	must((int)cu.cuStreamGetPriority(stream, &priority));
+	lkdf_kind_put(k);
+	return priority;
+}
+
+static void urgent_kernels_have_a_stream(void)
+{
+	int least = 0, most = 0, i;
+
+	must((int)cu.cuCtxGetStreamPriorityRange(&least, &most));
+	for (i = 0; i < 6; i++)
+		is(priority_of(LKDF_NORMAL), least,
+		   "a kernel goes to a stream like all");
+	is(priority_of(LKDF_URGENT), most,
+	   "an urgent one to the stream that goes first");
+}
+
 static void a_function_is_launched(void)
 {
 	struct lkdf_data *d = device_data(rt, 8, 1);
@@ -236,6 +279,7 @@ int main(void)
 	must((int)cu.cuCtxSetCurrent(context));
 	open_runtime();
 	a_stream_becomes_a_place();
+	urgent_kernels_have_a_stream();
 	a_function_is_launched();
 	events_are_waited_for();
 	close_waits_for_no_event();
