@@ -46,7 +46,8 @@ LEFT_OUT_FEATURES := $(strip $(foreach f,$(FEATURES),$(if $(HAVE_$f),,$f)))
 
 # The machine that programs are built for. Where it is not this one, nothing that
 # was built is called to write pages of the manual.
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+MACHINE := $(firstword $(subst -, ,$(shell \
+	$(CC) -dumpmachine 2>/dev/null)))
 IS_NATIVE := $(filter $(MACHINE),$(shell uname -m))
 
 # Objects that were built with other switches are built again.

@@ -2,7 +2,7 @@
 # What leaves the tree: HTML, a tarball, packages of Debian. Each is made in a copy
 # below $(BUILD), so that the tree stays as it is.
 
-.PHONY: html dist deb
+.PHONY: html dist deb check-deb
 SPHINX ?= sphinx-build
 HTML_SRC := $(BUILD)/html.src
 html: ## all pages and the headers' comments, with search, to build/html
@@ -43,3 +43,11 @@ deb: dist ## packages of Debian, to build/deb
 		$(filter -j%,$(MAKEFLAGS)) >../build.log 2>&1 || \
 		{ tail -n 30 ../build.log >&2; exit 1; }
 	@ls $(DEB)/*.deb
+
+# Twice, in two folders: the bytes have to be the same.
+check-deb: deb $(LIB_SO) ## packages: lintian, a clean root, the same bytes twice, the ABI
+	$(Q)$(MAKE) --no-print-directory DEB=$(BUILD)/deb.again deb
+	$(Q)printf '#!/bin/sh\nAGAIN=%s exec tests/packaging/test_deb.sh %s\n' \
+		$(BUILD)/deb.again $(DEB) >$(BUILD)/test_deb.sh
+	$(Q)chmod +x $(BUILD)/test_deb.sh
+	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_deb.sh tests/packaging/test_abi.sh

@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# The packages that make deb has built: lintian finds nothing; in a clean root they
+# are installed by apt, the first program is compiled, run and reported, they are
+# upgraded and removed, and nothing is left; a second build has the same bytes.
+# Called by make check-deb, as it takes minutes and root:
+#
+#	test_deb.sh DEB    the folder of the packages
+#
+# CLEAN_ROOT=FILE.tar is a root of Debian 12 that is there already; without it
+# mmdebstrap makes one from the sources of packages that this machine uses.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+deb=$(realpath "${1:?usage: test_deb.sh DEB}")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+nr=0
+failed=0
+: >"$dir/log"
+
+ok() {
+	nr=$((nr + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $nr - $2"
+		return
+	fi
+	failed=$((failed + 1))
+	echo "not ok $nr - $2"
+	tail -n 30 "${3:-$dir/log}" | sed 's/^/# /'
+}
+
+skip() {
+	nr=$((nr + 1))
+	echo "ok $nr - $1 # SKIP $2"
+}
+
+names='liblkdf0 liblkdf-dev liblkdf-malloc0 lkdf lkdf-dkms lkdf-doc'
+for name in $names; do
+	ls "$deb/${name}"_*.deb >"$dir/log" 2>&1
+	ok $? "there is a package $name"
+done
+if command -v lintian >/dev/null; then
+	lintian --allow-root --fail-on error,warning "$deb"/*.changes \
+		>"$dir/log" 2>&1
+	ok $? 'lintian has no error and no warning'
+else
+	skip 'lintian has no error and no warning' 'lintian is not installed'
+fi
+dpkg-deb -c "$deb"/liblkdf0_*.deb >"$dir/log"
+! grep -vE ' \./(usr/(lib/([^/]*/(liblkdf\.so\.[0-9.]*)?)?|share/(doc/(liblkdf0/.*)?|lintian/.*)?)?)?( ->.*)?$' \
+	"$dir/log" >"$dir/more"
+ok $? 'the library is alone in its package' "$dir/more"
+
+root=$dir/root
+make_root() {
+	mkdir "$root" || return
+	if [ -n "${CLEAN_ROOT-}" ]; then
+		tar -C "$root" -xf "$CLEAN_ROOT"
+		return
+	fi
+	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
+		/etc/apt/sources.list.d/*.sources 2>/dev/null |
+		mmdebstrap --variant=minbase bookworm "$dir/root.tar" - &&
+		tar -C "$root" -xf "$dir/root.tar"
+}
+
+inside() {
+	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
+		DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# What there is of files; caches and logs of apt and dpkg are theirs.
+listed() {
+	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev \
+		-o -path ./var/cache -o -path ./var/lib -o -path ./var/log \
+		-o -path ./tmp -o -path ./packages \) -prune -o -print) | sort
+}
+
+apt_install() {
+	inside apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# next_version: the same packages under a version that is newer
+next_version() {
+	for file in "$root"/packages/*.deb; do
+		rm -rf "$dir/x" && dpkg-deb -R "$file" "$dir/x" &&
+			sed -i -e '/^Version: /s/$/+next/' \
+				-e '/^Depends: /s/(= \([^)]*\))/(= \1+next)/g' \
+				"$dir/x/DEBIAN/control" &&
+			dpkg-deb --root-owner-group -b "$dir/x" \
+				"${file%.deb}+next.deb" && rm "$file" || return
+	done
+}
+
+life() {
+	cp -r "$deb" "$dir/packages" && mkdir "$root/packages" &&
+		cp "$deb"/*.deb "$root/packages" &&
+		rm -f "$root"/packages/*dbgsym* "$root"/packages/lkdf-dkms*
+	cp /etc/resolv.conf "$root/etc/" 2>/dev/null
+	{
+		inside apt-get update -qq &&
+			apt_install gcc g++ libc6-dev pkg-config libhwloc-dev \
+				libnuma-dev liburing-dev libbpf1 libncursesw6 \
+				libjs-sphinxdoc
+	} >"$dir/log" 2>&1
+	rc=$?
+	ok $rc 'a clean root has what the packages depend on'
+	[ $rc -eq 0 ] || return
+	listed >"$dir/before"
+	began=$(date +%s)
+	inside sh -c 'apt-get install -y -qq --no-install-recommends /packages/*.deb' \
+		>"$dir/log" 2>&1
+	ok $? 'apt installs the packages'
+	echo "# which took $(($(date +%s) - began)) s"
+	mount --bind /proc "$root/proc" 2>/dev/null
+	inside sh /first-program >"$dir/log" 2>&1
+	ok $? 'the first program is compiled, run and reported'
+	inside lkdf doctor --build >"$dir/log" 2>&1 && ! grep -q '^none' "$dir/log"
+	ok $? 'no part of the tool was left out'
+	umount "$root/proc" 2>/dev/null
+	next_version >"$dir/log" 2>&1 && inside sh -c \
+		'apt-get install -y -qq --no-install-recommends /packages/*.deb' \
+		>"$dir/log" 2>&1 &&
+		inside dpkg -s lkdf | grep -q '^Version: .*+next$'
+	ok $? 'they are upgraded'
+	inside apt-get purge -y -qq liblkdf0 liblkdf-dev liblkdf-malloc0 lkdf \
+		lkdf-doc >"$dir/log" 2>&1
+	ok $? 'they are removed'
+	listed >"$dir/after"
+	# The group stays, as groups of packages do; its backup is that of shadow.
+	diff "$dir/before" "$dir/after" | grep '^[<>]' |
+		grep -vE '/etc/(group|gshadow|passwd|shadow)-?$|__pycache__' \
+			>"$dir/left"
+	[ ! -s "$dir/left" ]
+	ok $? 'nothing is left' "$dir/left"
+}
+
+what='install, upgrade and remove in a clean root'
+if [ "$(id -u)" != 0 ]; then
+	skip "$what" 'chroot needs root'
+elif [ -z "${CLEAN_ROOT-}" ] && ! command -v mmdebstrap >/dev/null; then
+	skip "$what" 'mmdebstrap is not installed'
+elif ! make_root >"$dir/log" 2>&1; then
+	skip "$what" "no clean root: $(tail -n 1 "$dir/log")"
+else
+	cp tools/packaging/debian/tests/first-program "$root/first-program"
+	life
+fi
+
+if [ -n "${AGAIN-}" ]; then
+	for file in "$deb"/*.deb; do
+		cmp "$file" "$AGAIN/${file##*/}" >"$dir/log" 2>&1
+		ok $? "a second build of $(basename "${file%%_*}") has the same bytes"
+	done
+fi
+echo "1..$nr"
+exit $((failed != 0))
