@@ -6,7 +6,8 @@
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *
  * Each runs both ways, with regions (lib/graph/region.h) and without them: both
- * do what the model does, and go through as many iterations.
+ * do what the model does, and go through as many iterations. Three large graphs
+ * follow, see large.h.
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times with each number of workers. Graphs
@@ -14,6 +15,7 @@
  */
 #include "tests/oracle/control/channels.h"
 #include "tests/oracle/control/data.h"
+#include "tests/oracle/control/large.h"
 #include "tests/oracle/control/program.h"
 #include "tests/oracle/random.h"
 #include "tests/tap.h"
@@ -461,6 +463,10 @@ int main(int argc, char **argv)
 		open_runtime(r);
 	printf("# base seed %llu\n", (unsigned long long)o.base);
 	run_programs(&o);
+	for (r = 0; r < NR_RUNTIMES && !o.has_seed; r++)
+		ok(large_try(runtimes[r], mix(o.base)),
+		   "large graphs do with %d workers, %s", worker_counts[r],
+		   ways[r % NR_WAYS]);
 	for (r = 0; r < NR_RUNTIMES; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
 	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
