@@ -33,16 +33,19 @@ struct pool_chunk {
 	uint64_t nr; /* objects behind it */
 };
 
+/* A thread that waits only reads the word: it stays in all caches then. */
 static void lock_pool(struct pool *p)
 {
 	int spins = 0;
 
 	/* [pool.lock] the last holder's writes; pairs with [pool.unlock]. */
 	while (a_xchg(&p->lock, 1, acquire)) {
-		if (++spins % 64)
-			a_pause();
-		else
-			sched_yield();
+		while (a_load(&p->lock, relaxed)) {
+			if (++spins % 64)
+				a_pause();
+			else
+				sched_yield();
+		}
 	}
 }
 
