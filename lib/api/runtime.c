@@ -4,6 +4,7 @@
 #include "api/border.h"
 #include "api/config.h"
 #include "api/hooks.h"
+#include "core/threads.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -117,6 +118,8 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	rt->log.u = a.u;
 	rt->log.errors = &rt->told;
 	rt->log.level = config_log_level(rt->options, a.log != NULL);
+	if (!rc)
+		rc = threads_set(rt, &a);
 	if (!rc)
 		rc = start_runtime(rt);
 	if (rc) {

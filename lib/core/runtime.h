@@ -45,15 +45,24 @@ struct lkdf_kind;
 struct lkdf_limit;
 struct lkdf_place;
 struct lkdf_scope;
+struct lkdf_thread;
 struct runtime_parts;
 struct seal_pass;
 struct task;
 struct urgent;
 struct watch;
 
+/* See threads.h. */
+struct thread_wish {
+	char name[8]; /* "": lkdf */
+	void (*begins)(void *u, const struct lkdf_thread *t); /* or NULL */
+	void *u;
+};
+
 struct lkdf {
 	/* Set at open, constant afterwards. */
 	struct log log;
+	struct thread_wish thread_wish;
 	struct options *options; /* constant too; of lib/api */
 	struct topo *topo;
 	struct heap *heap;

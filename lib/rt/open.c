@@ -6,6 +6,7 @@
 #include "base/membarrier.h"
 #include "core/scratch.h"
 #include "core/signals.h"
+#include "core/threads.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -133,6 +134,7 @@ static void *blocking_start(void *u, int thread)
 	ex->record.executor = ex;
 	trace_start(ex->ring, LKDF_EXECUTOR_BLOCKING, -1, -1);
 	signals_enter(ex);
+	threads_enter(ex);
 	foreign_threads(&rt->sched.foreign, 1);
 	return ex;
 }

@@ -6,6 +6,7 @@
 #include "core/completion.h"
 #include "core/runtime.h"
 #include "core/signals.h"
+#include "core/threads.h"
 #include "data/data.h"
 #include "data/facts.h"
 #include "graph/control.h"
@@ -384,6 +385,7 @@ static uint64_t last_ticks(uint64_t item, void *rt)
 static void enter_worker(struct worker *w)
 {
 	signals_enter_worker(w);
+	threads_enter(w->executor);
 	magazine_fill(&w->executor->magazine[POOL_TASK]);
 }
 

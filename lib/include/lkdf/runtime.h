@@ -31,11 +31,23 @@ enum lkdf_cap {
 	LKDF_CAP_PROBE = 1 << 7, /* lkdf probe sees the workers */
 };
 
+/* A thread of the runtime that runs bodies. */
+struct lkdf_thread {
+	uint32_t size;
+	int32_t executor; /* as lkdf_worker(): workers have the first numbers */
+	int32_t cpu; /* that a worker is bound to; -1: to none alone */
+	int32_t node; /* a worker's, by the system's number; -1: any */
+	const char *name; /* as the system has it: "lkdf/0.1" */
+};
+
 struct lkdf_open_attr {
 	uint32_t size, flags;
 	const char *options;
 	void (*log)(void *u, int level, const char *text);
-	void *u;
+	void *u; /* of log and thread_begins */
+	const char *thread_name; /* NULL: "lkdf"; 7 bytes at most, copied */
+	void (*thread_begins)(void *u, const struct lkdf_thread *t); /* or NULL
+								      */
 };
 
 /* Attributes for one call, in C: LKDF_OPEN(.options = "workers=4"). */
@@ -56,17 +68,26 @@ struct lkdf_open_attr {
 int lkdf_open(const char *options, struct lkdf **out);
 
 /**
- * lkdf_open_with() - start a runtime with a log callback
+ * lkdf_open_with() - start a runtime with callbacks and names of threads
  * @a:   options as lkdf_open(); log is called from any thread and must not
- *       call lkdf
+ *       call lkdf; thread_name and thread_begins for threads, see below
  * @out: new runtime, owned by the caller
+ *
+ * Threads that run bodies have names of thread_name, a slash and their number.
+ * Each of them calls thread_begins() once, before its first body: the workers
+ * while lkdf_open_with() is under way or after it, the threads of the blocking
+ * pool and spare ones when they are needed. The function may set what belongs
+ * to the thread, such as its CPUs (option pin=no leaves those alone), its
+ * priority or variables of another library; it calls no lkdf. Options cpus and
+ * workers_per_node say on which CPUs there are workers. With serial=yes no
+ * thread of the runtime runs bodies.
  *
  * Without a log callback, as after lkdf_open(), the library writes errors that
  * no caller has asked for to standard error, one line each. Option log, or
  * LKDF_LOG in the environment, chooses the least important level: "none",
  * "error", "info" or "debug".
  *
- * Return: as lkdf_open().
+ * Return: as lkdf_open(); -EINVAL thread_name is too long.
  */
 int lkdf_open_with(const struct lkdf_open_attr *a, struct lkdf **out);
 

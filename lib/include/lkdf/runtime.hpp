@@ -29,6 +29,11 @@ class runtime
 	{
 		must(lkdf_open(options, &home_->rt));
 	}
+	// The same, with a log and what the threads are to be; see runtime.h.
+	explicit runtime(const struct lkdf_open_attr &a)
+	{
+		must(lkdf_open_with(&a, &home_->rt));
+	}
 	runtime(runtime &&) = default;
 	runtime(const runtime &) = delete;
 	~runtime()
