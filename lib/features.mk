@@ -3,18 +3,20 @@
 # sets it; 1, with which make stops where something is missing; or 0, left out.
 # Packages are built with 1, so that no build is less by accident.
 
-FEATURES := URING SDT BPF TOP XXHASH
+FEATURES := URING SDT BPF TOP XXHASH MPI
 # In words, and the packages of Debian
 is_URING := operations on rings of io_uring
 is_SDT := probes for bpftrace, perf and gdb
 is_BPF := lkdf probe and futex, by BPF programs
 is_TOP := the screen of lkdf top
 is_XXHASH := examples/dupes
+is_MPI := liblkdf-mpi, requests of MPI as events
 in_URING := liburing-dev 2.3
 in_SDT := systemtap-sdt-dev
 in_BPF := clang bpftool libbpf-dev
 in_TOP := libncurses-dev
 in_XXHASH := libxxhash-dev
+in_MPI := libopenmpi-dev or libmpich-dev
 
 # Rings need liburing 2.3, whose words these are.
 try_URING = echo \
@@ -27,6 +29,8 @@ try_TOP = echo 'int main(void) { return !newterm(0, 0, 0); }' | \
 	$(CC) $(CFLAGS) -D_GNU_SOURCE -include curses.h -x c - -lncursesw \
 	-o /dev/null
 try_XXHASH = echo '$(HASH)include <xxhash.h>' | $(CC) $(CFLAGS) -E -
+try_MPI = echo '$(HASH)include <mpi.h>' | $(CC) $(CFLAGS) \
+	$$(pkg-config --cflags mpi-c) -E -
 
 # BPF programs are made by these, whatever CC is.
 BPF_CLANG ?= clang

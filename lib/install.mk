@@ -18,11 +18,12 @@ INSTALL ?= install
 INSTALL_BIN ?= $(LKDF_BIN)
 # Programs that are installed if they have been built.
 INSTALL_PEERS ?= $(BENCH_PEERS)
-INSTALL_HEADERS := $(sort $(wildcard lib/include/lkdf/*.h \
+INSTALL_HEADERS := $(if $(HAVE_MPI),$(MPI_HEADER)) $(sort $(wildcard lib/include/lkdf/*.h \
 	lib/include/lkdf/*.hpp)) kmod/uapi/lkdf_kmod.h
 # Written by the tool that was built: empty, if this machine cannot run it.
 INSTALL_MAN1 ?= $(if $(IS_NATIVE),$(MAN1))
 INSTALL_MAN3 := $(MAN3)
+INSTALL_MPI := $(if $(HAVE_MPI),$(MPI_SO))
 INSTALL_MAN4 := Documentation/lkdf.4
 INSTALL_SCHEMAS := $(sort $(wildcard Documentation/schema/*.json))
 SCHEMADIR ?= $(PREFIX)/share/lkdf/schema
@@ -33,7 +34,8 @@ INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 	Documentation/examples/*.* Documentation/examples/*/*.*)))
 
 comma := ,
-LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a
+LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a \
+	$(if $(HAVE_MPI),$(notdir $(MPI_SO)) $(MPI_LINKS))
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	-e 's|@URING@|$(URING_LIBS:-l%=lib%)|' \
@@ -48,7 +50,7 @@ CMAKE_SED = -e 's|@LIBDIR@|$(call from_cmake,$(LIBDIR))|' \
 CMAKE_FILES := lkdfConfig.cmake lkdfConfigVersion.cmake
 
 .PHONY: install install-strip uninstall
-install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_BIN) $(INSTALL_MAN1) \
+install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_MPI) $(INSTALL_BIN) $(INSTALL_MAN1) \
 		$(INSTALL_MAN3) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
 		$(DESTDIR)$(INCLUDEDIR)/lkdf
@@ -58,6 +60,9 @@ install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_BIN) $(INSTALL_MAN1) \
 	$(Q)ln -sf $(MALLOC_SONAME) $(DESTDIR)$(LIBDIR)/$(notdir $(MALLOC_SO))
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
 	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(LIBDIR)/liblkdf.so
+	$(call install_some,644 $(STRIP_LIB),$(INSTALL_MPI),$(LIBDIR))
+	$(Q)$(if $(INSTALL_MPI),cp -d $(addprefix $(BUILD)/,$(MPI_LINKS)) \
+		$(DESTDIR)$(LIBDIR))
 	$(Q)$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_HEADERS) $(DESTDIR)$(INCLUDEDIR)/lkdf
 	$(Q)sed $(PC_SED) lib/lkdf.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc

@@ -45,7 +45,7 @@ cxx="g++ -isystem $include/c++/12"
 cxx="$cxx -isystem $include/$(gcc -print-multiarch)/c++/12"
 
 # shellcheck disable=SC2086 # one word each
-make -j"$(nproc)" BUILD="$build" BPF=0 CC=gcc CXX="$cxx" \
+make -j"$(nproc)" BUILD="$build" BPF=0 MPI=0 CC=gcc CXX="$cxx" \
 	CFLAGS="-O1 -g $only" all "$@" >"$build/few.log" 2>&1
 fact $? 'library, tools, examples and core tests build with these headers alone'
 grep -q 'absent  examples/dupes: it needs libxxhash-dev' "$build/few.log"

@@ -13,6 +13,8 @@ ATOMIC_H = {'lib/base/atomic.h'}
 CHECK_C = {'lib/base/check.c', 'lib/api/check_state.c'}
 # Where glibc's malloc ends the process, ours must, too.
 START_C = {'lib/malloc/start.c', 'lib/base/thrown.c'}
+# A library beside liblkdf has no log of a runtime.
+MPI_C = {'lib/mpi/open.c', 'lib/mpi/share.c'}
 RULES = [
     (r'atomic_(?:thread|signal)_fence|__sync_synchronize'
      r'|__atomic_(?:thread|signal)_fence|_mm_[lms]fence|__builtin_ia32_[lms]fence'
@@ -20,7 +22,7 @@ RULES = [
     (r'atomic_[a-z_]+(?=\s*\()|__atomic_\w+|__sync_\w+', ATOMIC_H,
      'use the a_ names of base/atomic.h'),
     (r'(?:v?f?printf|puts|fputs|putchar|fputc|putc|perror|fwrite|stdout|stderr'
-     r'|psignal|v?syslog|v?dprintf)', CHECK_C,
+     r'|psignal|v?syslog|v?dprintf)', CHECK_C | MPI_C,
      'the library prints nothing: log_text() or err()'),
     (r'(?:_?_?exit|_Exit|quick_exit|abort|__builtin_trap|__assert_fail|assert)'
      r'(?=\s*\()', CHECK_C | START_C, 'return an error, or check() the impossible'),

@@ -18,7 +18,7 @@ folders = {}
 headers = []
 
 for path in ctext.files('lib'):
-    if path.startswith('lib/include/'):
+    if '/include/lkdf/' in path:
         continue
     text = ctext.code(ctext.read(path))
     folder = os.path.dirname(path)

@@ -26,7 +26,7 @@ only 'moving memory' '^lib/mem/' \
 	'\<(mbind|move_pages|set_mempolicy|migrate_pages) *\(|SYS_(mbind|move_pages|set_mempolicy|migrate_pages)'
 only hwloc '^lib/topo/' "${inc}hwloc|\<hwloc_[a-z_]+"
 # /proc/sys is another one.
-only /sys '^lib/topo/' '"([^"]*[^c"])?/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
+only /sys '^lib/(topo|mpi)/' '"([^"]*[^c"])?/sys/(devices|fs|class|bus|block|kernel|firmware|module)'
 only CUDA '^lib/cuda/' "${inc}(cuda[A-Za-z_]*\.h|nvml|cublas)|\<cu(da)?(Init|Malloc|Launch|Mem|Stream|Ctx|Device|Event)[A-Za-z]* *\("
 only OpenCL '^lib/opencl/' \
 	"${inc}CL/|\<cl(Get|Create|Release|Enqueue|Set|Build|Flush|Finish)[A-Za-z]* *\("

@@ -90,8 +90,7 @@ const struct d_text *d_text_of(struct d_world *w, uint32_t node,
 	return to;
 }
 
-/* ---- work for a queue of OpenCL
- * --------------------------------------------------- */
+/* ---- work for a queue of OpenCL ----------------------------------------- */
 
 #define CL_MAP 3 /* to read and to write */
 

@@ -23,7 +23,7 @@ make -s CC="${CC:-gcc}" BUILD="$build" config >"$dir/config" 2>"$dir/log"
 ok $? 'make config prints the switches'
 "$build/lkdf" doctor --build >"$dir/built" 2>"$dir/log"
 ok $? 'lkdf doctor --build tells what was built in'
-for name in URING SDT BPF TOP; do
+for name in URING SDT BPF TOP MPI; do
 	level=none
 	! grep -q "^$name=1" "$dir/config" || level=ok
 	grep -q "^$level  *$name: " "$dir/built"

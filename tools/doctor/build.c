@@ -80,3 +80,9 @@ void probe_has_top(struct finding *f)
 	say_part(f, BUILT_TOP, "TOP: the screen of lkdf top",
 		 "ncursesw (libncurses-dev)");
 }
+
+void probe_has_mpi(struct finding *f)
+{
+	say_part(f, BUILT_MPI, "MPI: liblkdf-mpi, requests of MPI as events",
+		 "an MPI (libopenmpi-dev or libmpich-dev)");
+}

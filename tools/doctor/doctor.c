@@ -183,6 +183,7 @@ static const struct doctor_row build_rows[] = {
 	{ "built", probe_built, false },     { "libc", probe_libc, false },
 	{ "uring", probe_has_uring, false }, { "sdt", probe_has_sdt, false },
 	{ "bpf", probe_has_bpf, false },     { "top", probe_has_top, false },
+	{ "mpi", probe_has_mpi, false },
 };
 #define NR_BUILD_ROWS (sizeof(build_rows) / sizeof(build_rows[0]))
 
