@@ -45,9 +45,10 @@ deb: dist ## packages of Debian, to build/deb
 	@ls $(DEB)/*.deb
 
 # Twice, in two folders: the bytes have to be the same.
-check-deb: deb $(LIB_SO) ## packages: lintian, a clean root, the same bytes twice, the ABI
+check-deb: deb $(LIB_SO) ## packages: lintian, a clean root, the same bytes twice, the ABI, HTML
 	$(Q)$(MAKE) --no-print-directory DEB=$(BUILD)/deb.again deb
 	$(Q)printf '#!/bin/sh\nAGAIN=%s exec tests/packaging/test_deb.sh %s\n' \
 		$(BUILD)/deb.again $(DEB) >$(BUILD)/test_deb.sh
 	$(Q)chmod +x $(BUILD)/test_deb.sh
-	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_deb.sh tests/packaging/test_abi.sh
+	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_deb.sh \
+		tests/packaging/test_abi.sh tests/packaging/test_html.sh
