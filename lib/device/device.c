@@ -16,15 +16,27 @@
 /* Requests under way for each queue: the device always has a next one. */
 #define PER_QUEUE 4
 
+/* The text that a function of the device has given, or the error's name. */
+static void keep_said(char why[DEVICE_WHY], int error)
+{
+	const char *said = err_text();
+
+	snprintf(why, DEVICE_WHY, "%s", said[0] ? said : strerror(-error));
+}
+
 static int ask_info(struct device *d)
 {
+	char why[DEVICE_WHY];
 	int rc;
 
 	d->info.size = sizeof(d->info);
 	d->info.node = -1;
+	err_clear();
 	rc = d->ops.info(d->dev, &d->info);
-	if (rc < 0)
-		return err(rc, "device %s: info: %s", d->name, strerror(-rc));
+	if (rc < 0) {
+		keep_said(why, rc);
+		return err(rc, "device %s: info: %s", d->name, why);
+	}
 	d->info.name[sizeof(d->info.name) - 1] = 0;
 	if (!device_has(d, LKDF_DEVICE_HOST_MEMORY) && !d->info.memory)
 		return err(-EINVAL,
@@ -374,6 +386,8 @@ bool device_begin(struct device *d)
 	if (!d->has_begun && d->ops.start)
 		d->start_error = d->ops.start(d->dev, DEVICE_KERNEL_QUEUE +
 							      d->nr_queues);
+	if (!d->has_begun && d->start_error < 0)
+		keep_said(d->why_start, d->start_error);
 	d->has_begun = true;
 	return d->start_error >= 0;
 }

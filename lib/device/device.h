@@ -172,6 +172,7 @@ struct device {
 	bool is_stepping; /* serial mode: a thread is in launcher_step() */
 	bool has_gone; /* a function has said so: it is lost soon */
 	int start_error;
+	char why_start[DEVICE_WHY]; /* for its tasks, all of them */
 	struct list codes; /* built here, see device_code */
 	struct device_copy *copy[DEVICE_BUCKETS]; /* see copies.h */
 	struct list lru; /* the same, the last one used first */

@@ -401,7 +401,8 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 		return;
 	}
 	if (!has_begun)
-		request_fail_said(r, "start", d->start_error);
+		request_fail(r, d->start_error, "kernel %s: start on %s: %s",
+			     r->launch.name, d->name, d->why_start);
 	advance_request(d, executor, r);
 }
 

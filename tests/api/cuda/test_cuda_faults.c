@@ -178,6 +178,9 @@ static void tell_child(struct child *c)
 	if (rc == 1 || rc == 2)
 		ok(strstr(c->said, "cuda") || strstr(c->said, "device"),
 		   "%s: the text names the device: %.90s", c->fail, c->said);
+	c->fail[strcspn(c->fail, "=")] = 0;
+	if (rc == 2)
+		has(c->said, c->fail, "%s: and the call", c->fail);
 }
 
 /* Some at a time: each waits for the compiler, and for the driver. */
@@ -253,6 +256,9 @@ static void a_fault_is_told(void)
 	is(end_child(&c), 0,
 	   "a kernel that faults, and a second runtime: both say -ENODEV");
 	has(c.said, "ILLEGAL_ADDRESS", "the text has the driver's error");
+	ok(strstr(c.said, "# second") &&
+		   strstr(strstr(c.said, "# second"), "ILLEGAL_ADDRESS"),
+	   "that of the second runtime has it, too, for its last task");
 	printf("%s", c.said);
 }
 
