@@ -327,20 +327,30 @@ future<R> start_kind(home *of, const with &w, std::unique_ptr<J> j,
 	return future<R>(of, j.release(), done);
 }
 
-template <class R, class J>
-future<R> start(home *of, const with &w, std::unique_ptr<J> j,
-		const struct lkdf_use *use, unsigned nr_use,
-		const struct lkdf_event *after)
+// With the first task of the sort.
+template <class J>
+__attribute__((noinline)) struct lkdf_kind *make_kind(home *of, const with &w)
 {
 	struct lkdf_kind_attr a = {};
-	struct lkdf_task t = w.task();
 
 	a.size = sizeof(a);
 	a.name = w.name();
 	a.flags = w.flags();
 	a.fn = J::run;
 	a.drop = J::drop;
-	t.kind = of->kinds.get(&key_of<J>, of->rt, a, w.of_limit());
+	return of->kinds.get(&key_of<J>, of->rt, a, w.of_limit());
+}
+
+template <class R, class J>
+future<R> start(home *of, const with &w, std::unique_ptr<J> j,
+		const struct lkdf_use *use, unsigned nr_use,
+		const struct lkdf_event *after)
+{
+	struct lkdf_task t = w.task();
+
+	t.kind = of->kinds.find(&key_of<J>, w.flags(), w.of_limit());
+	if (!t.kind)
+		t.kind = make_kind<J>(of, w);
 	t.arg = j.get();
 	t.use = use;
 	t.nr_use = nr_use;
