@@ -51,6 +51,10 @@ dpkg-deb -c "$deb"/liblkdf0_*.deb >"$dir/log"
 	"$dir/log" >"$dir/more"
 ok $? 'the library is alone in its package' "$dir/more"
 
+dpkg-deb -c "$deb"/lkdf-doc_*.deb | grep '/html/.*\.gz$' >"$dir/log"
+[ $? -eq 1 ]
+ok $? 'files that pages lead to are there by their names'
+
 root=$dir/root
 make_root() {
 	mkdir "$root" || return
