@@ -285,8 +285,10 @@ void facts_tell(const struct lkdf *rt, int executor, struct lkdf_facts *out)
 bool facts_idle(struct worker *w)
 {
 	struct lkdf *rt = w->executor->rt;
+	bool has_polled;
 
 	board_pass(rt->board, BOARD_IDLE);
 	signals_look(w);
-	return pollers_look(rt, &rt->pollers) | completion_poll(w);
+	has_polled = pollers_look(rt, &rt->pollers);
+	return completion_poll(w) || has_polled;
 }
