@@ -205,34 +205,34 @@ static cu_ptr address_of(const void *device_ptr, uint64_t offset)
 	return (cu_ptr)(uintptr_t)device_ptr + offset;
 }
 
-int cuda_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
-		struct lkdf_device_op op)
+static int carry_bytes(struct cuda_device *d, unsigned queue,
+		       const struct lkdf_transfer *t, bool is_up,
+		       struct lkdf_device_op op)
 {
-	struct cuda_device *d = dev;
+	cu_ptr there = address_of(t->device_ptr, t->offset);
 	int rc = cuda_begin_command(d, queue);
+	cu_stream s = d->queue[queue].stream;
 	cu_result r;
 
 	if (rc)
 		return rc;
-	r = d->cuda.cuMemcpyHtoDAsync(address_of(t->device_ptr, t->offset),
-				      t->host, t->bytes,
-				      d->queue[queue].stream);
-	return cuda_end_command(d, queue, "cuMemcpyHtoDAsync", r, op);
+	r = is_up ? d->cuda.cuMemcpyHtoDAsync(there, t->host, t->bytes, s)
+		  : d->cuda.cuMemcpyDtoHAsync(t->host, there, t->bytes, s);
+	return cuda_end_command(
+		d, queue, is_up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync", r,
+		op);
+}
+
+int cuda_upload(void *dev, unsigned queue, const struct lkdf_transfer *t,
+		struct lkdf_device_op op)
+{
+	return carry_bytes(dev, queue, t, true, op);
 }
 
 int cuda_fetch(void *dev, unsigned queue, const struct lkdf_transfer *t,
 	       struct lkdf_device_op op)
 {
-	struct cuda_device *d = dev;
-	int rc = cuda_begin_command(d, queue);
-	cu_result r;
-
-	if (rc)
-		return rc;
-	r = d->cuda.cuMemcpyDtoHAsync(t->host,
-				      address_of(t->device_ptr, t->offset),
-				      t->bytes, d->queue[queue].stream);
-	return cuda_end_command(d, queue, "cuMemcpyDtoHAsync", r, op);
+	return carry_bytes(dev, queue, t, false, op);
 }
 
 int cuda_copy(void *dev, unsigned queue, const struct lkdf_device_copy *c,
