@@ -172,11 +172,12 @@ static int submit_check(struct cholesky *x)
 static int make_kernel(struct cholesky *x, int kind,
 		       const struct lkdf_kind_attr *a)
 {
-	const struct lkdf_code code = { .device = "opencl",
-					.image = device_text,
-					.entry = a->name };
+	const struct lkdf_code code[] = {
+		{ .device = "cuda", .image = device_text, .entry = a->name },
+		{ .device = "opencl", .image = device_text, .entry = a->name },
+	};
 	struct lkdf_kernel_attr k = {
-		.size = sizeof(k), .kind = a, .code = &code, .nr_code = 1
+		.size = sizeof(k), .kind = a, .code = code, .nr_code = 2
 	};
 
 	k.range_from = LKDF_RANGE_VALUE;
@@ -425,7 +426,7 @@ static int options(struct cholesky *x, int argc, char **argv)
 /* A runtime, with devices if they are asked for: then there is one. */
 static int open_runtime(struct cholesky *x)
 {
-	const char *options = x->has_device ? "devices=opencl" : NULL;
+	const char *options = x->has_device ? "devices=\"cuda,opencl\"" : NULL;
 	int rc = lkdf_open(options, &x->rt);
 
 	if (rc || !x->has_device ||

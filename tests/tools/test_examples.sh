@@ -59,6 +59,18 @@ export POCL_CACHE_DIR="$build/pocl.cache" POCL_MAX_PTHREAD_COUNT=2
 as_it_says $examples/device/saxpy_loop.c
 run "saxpy_loop prints that without an OpenCL library" \
 	LKDF_OPENCL_LIBRARY=libno-such.so.1
+if [ -e "$build/tests/cuda/libcuda.so.1" ]; then
+	export LKDF_CUDA_LIBRARY="$build/tests/cuda/libcuda.so.1" \
+		LKDF_NVRTC_LIBRARY="$build/tests/cuda/libnvrtc.so"
+	run "saxpy_loop prints that on a card of CUDA" \
+		LKDF_OPENCL_LIBRARY=libno-such.so.1
+	FAKE_CUDA_FAIL=cuLaunchKernel=701 try
+	[ "$rc" -ne 0 ] && grep -q 'cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES' "$dir/got"
+	ok $? "it is the card: a launch that it refuses fails" "$dir/got"
+	unset LKDF_CUDA_LIBRARY LKDF_NVRTC_LIBRARY
+else
+	skip "saxpy_loop prints that on a card of CUDA" "no fake-cuda"
+fi
 as_it_says $examples/device/pipeline.c
 run "pipeline prints that without an OpenCL library" \
 	LKDF_OPENCL_LIBRARY=libno-such.so.1
@@ -113,6 +125,17 @@ definite: 1 failed, 119 skipped" "$dir/got"
 	[ "$rc" -eq 1 ] && grep -q '^cholesky: no device: .*libno-such' \
 		"$dir/got"
 	ok $? "--device without a driver: why" "$dir/got"
+	if [ -e "$build/tests/cuda/libcuda.so.1" ]; then
+		export LKDF_CUDA_LIBRARY="$build/tests/cuda/libcuda.so.1" \
+			LKDF_NVRTC_LIBRARY="$build/tests/cuda/libnvrtc.so"
+		prints "$right" "tiles on a card of CUDA" \
+			--device --n 128 --block 24
+		grep -q '^50 kernels on .*, .* MiB there' "$dir/got"
+		ok $? "50 of 56 tasks are kernels there" "$dir/got"
+		unset LKDF_CUDA_LIBRARY LKDF_NVRTC_LIBRARY
+	else
+		skip "tiles on a card of CUDA" "no fake-cuda"
+	fi
 	if "$build/lkdf" device >/dev/null 2>&1; then
 		# nt = 8: 8 potrf, and 112 kernels
 		prints "$right" "tiles on a device, checked on the host" \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * SAXPY in one function: a kernel is the body of a loop, bytes travel by
- * themselves. Without an OpenCL device the function runs on a CPU. Prints:
+ * themselves. The text is for a card of CUDA or a device of OpenCL, the first
+ * that is there; without one the function runs on a CPU. Prints:
  *
  *   y[0] is 1.0, y[999999] is 1999999.0
  */
@@ -26,8 +27,11 @@ int main(void)
 {
 	const char *types[] = { "GLOBAL const float *", "GLOBAL float *",
 				"float" };
-	const struct lkdf_code code = { .device = "opencl",
-					.image = "p1[i] += p2 * p0[i];" };
+	const char *text = "p1[i] += p2 * p0[i];";
+	const struct lkdf_code code[] = {
+		{ .device = "cuda", .image = text },
+		{ .device = "opencl", .image = text },
+	};
 	struct lkdf *rt = NULL;
 	struct lkdf_kind *saxpy = NULL;
 	struct lkdf_use use[2] = { { .mode = LKDF_READ }, { .mode = LKDF_RW } };
@@ -36,7 +40,7 @@ int main(void)
 
 	for (i = 0; i < NR; i++)
 		x[i] = (float)i, y[i] = 1;
-	rc = lkdf_open("devices=opencl", &rt) ||
+	rc = lkdf_open("devices=\"cuda,opencl\"", &rt) ||
 	     lkdf_data_create(rt,
 			      LKDF_ATTR(lkdf_data_attr, .bytes = sizeof(x),
 					.wrap = x),
@@ -51,7 +55,7 @@ int main(void)
 				 .kind = LKDF_KIND(.name = "saxpy",
 						   .fn = saxpy_on_cpu,
 						   .arg_size = sizeof(a)),
-				 .code = &code, .nr_code = 1, .type = types,
+				 .code = code, .nr_code = 2, .type = types,
 				 .nr_type = 3, .range = { NR, 1, 1 },
 				 .range_from = LKDF_RANGE_VALUE),
 		     &saxpy) ||
