@@ -33,3 +33,12 @@ $(MPI_RANKS): tests/mpi/ranks.c $(MPI_SO)
 	$(Q)$(CC) $(CPPFLAGS) -Ilib/mpi/include $(MPI_FLAGS) $(LKDF_CFLAGS) \
 		$(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf-mpi -llkdf $(MPI_LIBS) \
 		-Wl,-rpath,'$$ORIGIN/../..'
+
+# Its example; lkdf/mpi.h is where make install puts it.
+MPI_HALO := $(BUILD)/examples/halo
+$(MPI_HALO): Documentation/examples/mpi/halo.c $(MPI_SO)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Ilib/include -Ilib/mpi/include $(MPI_FLAGS) $(LKDF_CFLAGS) \
+		$(LDFLAGS) -o $@ $< -L$(BUILD) -llkdf-mpi -llkdf $(MPI_LIBS) \
+		-Wl,-rpath,'$$ORIGIN/..'

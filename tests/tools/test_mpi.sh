@@ -16,8 +16,9 @@ if ! make -s BUILD="$build" config 2>"$dir/log" | grep -q '^MPI=1' ||
 	echo '1..0 # SKIP no MPI: libopenmpi-dev and openmpi-bin'
 	exit 0
 fi
-make -s BUILD="$build" "$build/tests/mpi/ranks" >"$dir/log" 2>&1
-ok $? 'the library and its test are built'
+make -s BUILD="$build" "$build/tests/mpi/ranks" "$build/examples/halo" \
+	>"$dir/log" 2>&1
+ok $? 'the library, its test and its example are built'
 
 # ranks NUMBER MODE: to $dir/out and $dir/log; its status
 ranks() {
@@ -42,6 +43,11 @@ facts() {
 
 for n in 1 2 4; do
 	facts $n ''
+done
+for n in 1 2 4; do
+	timeout 120 mpirun -n $n "$build/examples/halo" 128 20 >"$dir/out" \
+		2>"$dir/log" && grep -q ': as one process has it' "$dir/out"
+	ok $? "halo: $n ranks compute what one process does"
 done
 facts 2 serialized
 facts 2 single
