@@ -35,7 +35,7 @@ static inline uint32_t take_first(struct walk *k)
 	return w * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-static inline void begin_iteration(struct walk *k)
+static inline void begin_iteration(struct walk *k, const bool is_plain)
 {
 	const struct region *r = k->r;
 	struct region_run *run = k->run;
@@ -45,7 +45,7 @@ static inline void begin_iteration(struct walk *k)
 		memcpy(run->waits, r->waits, r->nr * sizeof(*r->waits));
 		memset(run->chosen, 0, r->nr_words * sizeof(*run->chosen));
 	}
-	for (i = 0; i < r->begins.nr; i++)
+	for (i = 0; !is_plain && i < r->begins.nr; i++)
 		set_live(k, r->begins.at[i]);
 	k->nr_ran = 0;
 	k->goes = false;
@@ -271,8 +271,7 @@ static void take_exits(struct walk *k, const struct region_task *t)
 	}
 }
 
-static enum region_end go_round(struct walk *k, uint32_t *at, int *value,
-				bool is_plain);
+static enum region_end go_round(struct walk *k, uint32_t *at, int *value);
 
 /*
  * The loop in the loop is gone through; as go_through(). *next: the position to
@@ -284,10 +283,9 @@ go_inside(struct walk *k, uint32_t p, uint32_t *at, int *value, uint32_t *next)
 	const struct region_task *t = &k->r->task[p];
 	struct control_run *run = &k->b->f->control;
 	const struct control *c = k->b->graph->control;
-	const struct region *r = c->regions[t->first_at];
 	struct walk inner = {
 		.b = k->b,
-		.r = r,
+		.r = c->regions[t->first_at],
 		.run = &run->regions[t->first_at],
 		.loop = t->first_at,
 		.outer = k,
@@ -302,7 +300,7 @@ go_inside(struct walk *k, uint32_t p, uint32_t *at, int *value, uint32_t *next)
 		region_leave(k, p);
 		return REGION_READY;
 	}
-	end = go_round(&inner, at, value, r->is_plain && !k->b->f->stream);
+	end = go_round(&inner, at, value);
 	if (unlikely(end != REGION_INSIDE))
 		return end;
 	if (unlikely(frame_cancelled(k->b->f)))
@@ -391,21 +389,14 @@ go_through(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 	return REGION_INSIDE;
 }
 
-static __attribute__((noinline)) enum region_end
-go_through_any(struct walk *k, uint32_t *at, int *value)
-{
-	return go_through(k, at, value, false);
-}
-
 /* The worker goes through an iteration, as above, and counts it. */
-static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
-				      const bool is_plain)
+static inline __attribute__((always_inline)) enum region_end
+go_once(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 {
 	enum region_end end;
 
-	begin_iteration(k);
-	end = is_plain ? go_through(k, at, value, true)
-		       : go_through_any(k, at, value);
+	begin_iteration(k, is_plain);
+	end = go_through(k, at, value, is_plain);
 	if (unlikely(end != REGION_INSIDE))
 		return end;
 	if (is_plain)
@@ -417,7 +408,7 @@ static inline enum region_end go_once(struct walk *k, uint32_t *at, int *value,
 
 /* All of the loop's iterations; REGION_INSIDE: it is over, or cancelled. */
 static inline __attribute__((always_inline)) enum region_end
-go_all(struct walk *k, uint32_t *at, int *value, bool is_plain)
+go_all(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 {
 	const bool is_judged = k->b->graph->control->loops[k->loop].is_judged;
 	enum region_end end;
@@ -435,10 +426,22 @@ go_all(struct walk *k, uint32_t *at, int *value, bool is_plain)
 	}
 }
 
-static enum region_end go_round(struct walk *k, uint32_t *at, int *value,
-				bool is_plain)
+static HOT_LOOP enum region_end go_plain(struct walk *k, uint32_t *at,
+					 int *value)
 {
-	return go_all(k, at, value, is_plain);
+	return go_all(k, at, value, true);
+}
+
+static HOT_LOOP enum region_end go_special(struct walk *k, uint32_t *at,
+					   int *value)
+{
+	return go_all(k, at, value, false);
+}
+
+static enum region_end go_round(struct walk *k, uint32_t *at, int *value)
+{
+	return k->r->is_plain && !k->b->f->stream ? go_plain(k, at, value)
+						  : go_special(k, at, value);
 }
 
 enum region_end region_run(struct burst *b, const struct region *r,
@@ -456,6 +459,6 @@ enum region_end region_run(struct burst *b, const struct region *r,
 	};
 	enum region_end end;
 
-	end = go_all(&k, index, value, r->is_plain && !b->f->stream);
+	end = go_round(&k, index, value);
 	return end == REGION_INSIDE ? region_end_loop(&k, index) : end;
 }
