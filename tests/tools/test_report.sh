@@ -147,6 +147,10 @@ told window 'r["waits"] == [{"for": "room in scope \"stage\" of 1 task",
 ok $? 'and waits of the program are a table'
 told window_fixed 'not cost'
 ok $? 'with room for two tasks a worker it costs nothing'
+told window 'len(f) == 1' && told limit 'len(f) == 1' &&
+	told window_fixed 'not any(x["id"] == "chain" or "chain" in x["why"]
+		for x in f)'
+ok $? 'a chain that goes through waits for room or tokens is no bound of the run'
 told order 'f[0]["id"] == "order" and 0.7 < f[0]["cost"] < 0.76 and
 	"500 lookup run one after another: RW on config" in f[0]["title"] and
 	not any(x["id"] == "chain" for x in f) and

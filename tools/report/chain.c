@@ -87,8 +87,8 @@ static uint32_t last_slice(const struct report *r)
 	return found;
 }
 
-/* The record that ended the wait that ended last before that time. */
-static uint32_t waited_for(const struct report *r, uint64_t time)
+/* The wait that ended last before that time; NULL: there was none. */
+static const struct wait *last_wait(const struct report *r, uint64_t time)
 {
 	size_t low = 0, high = r->nr_waits, mid;
 
@@ -99,7 +99,7 @@ static uint32_t waited_for(const struct report *r, uint64_t time)
 		else
 			high = mid;
 	}
-	return low ? r->wait[low - 1].by : NO_SLICE;
+	return low ? &r->wait[low - 1] : NULL;
 }
 
 /* How many of the sorted times are before that one. */
@@ -179,6 +179,7 @@ static int step_back(struct walker *w, uint32_t i, uint32_t *before,
 {
 	struct report *r = w->r;
 	uint64_t ready = ready_of(r, i);
+	const struct wait *wait = NULL;
 	uint32_t by = by_of(r, i);
 	int rc;
 
@@ -186,13 +187,15 @@ static int step_back(struct walker *w, uint32_t i, uint32_t *before,
 	if (ready == NO_TIME)
 		return 0;
 	if (by == NO_SLICE && !is_op(r, i) && r->slice[i].is_outside) {
-		by = waited_for(r, ready);
+		wait = last_wait(r, ready);
+		by = wait ? wait->by : NO_SLICE;
 		if (!r->nr_waits) {
 			rc = guess(w, ready, &by);
 			if (rc)
 				return rc;
 		}
 		if (by != NO_SLICE && end_of(r, by) <= ready) {
+			r->chain.has_room |= wait && wait->fits;
 			rc = add_step(w, NO_SLICE, end_of(r, by), ready);
 			if (rc)
 				return rc;

@@ -58,6 +58,26 @@ static void chain_is_long(struct report *r)
 	f->at = (struct place){ r->chain.start, r->wall, -1 };
 }
 
+static bool has_finding(const struct report *r, const char *id)
+{
+	unsigned i;
+
+	for (i = 0; i < r->nr_findings; i++)
+		if (!strcmp(r->finding[i].id, id))
+			return true;
+	return false;
+}
+
+/*
+ * No number of workers makes the run shorter than the chain is: not so where
+ * its steps waited for room or tokens, of which there can be more.
+ */
+static bool is_bound(const struct report *r)
+{
+	return !r->chain.is_joined && !r->chain.has_room &&
+	       !has_finding(r, "limit");
+}
+
 static uint64_t all_bodies(const struct report *r)
 {
 	uint64_t sum = 0;
@@ -72,7 +92,7 @@ static void more_workers_help(struct report *r)
 {
 	const struct kind *big = NULL;
 	double share = find_in_bodies(r);
-	bool knows = r->chain.body && !r->chain.is_joined;
+	bool knows = r->chain.body && is_bound(r);
 	uint64_t most = knows ? all_bodies(r) / r->chain.body : 0;
 	struct finding *f = find_add(r, "workers", FINDING_BOUND, 0);
 	uint32_t i;
@@ -105,25 +125,15 @@ static void more_workers_help(struct report *r)
 	    r->nr_workers, r->info.name[big->name]);
 }
 
-/* The chain has a finding of its own that says why it is one. */
-static bool is_told(const struct report *r)
-{
-	unsigned i;
-
-	for (i = 0; i < r->nr_findings; i++)
-		if (!strcmp(r->finding[i].id, "order"))
-			return true;
-	return false;
-}
-
 void find_bounds(struct report *r)
 {
 	double full = find_in_bodies(r);
 	double chain = share_of(r->chain.body, r->wall);
 
-	if (!r->nr_slices || is_told(r))
+	/* Data of that name is why there is a chain. */
+	if (!r->nr_slices || has_finding(r, "order"))
 		return;
-	if (chain > LONG_CHAIN && !r->chain.is_joined)
+	if (chain > LONG_CHAIN && is_bound(r))
 		chain_is_long(r);
 	else if (full > FULL)
 		more_workers_help(r);

@@ -224,6 +224,7 @@ struct chain {
 	uint64_t body, wait, start;
 	bool is_guessed; /* a step across the submitting thread was inferred */
 	bool is_joined; /* a body on it waited for its children */
+	bool has_room; /* the program waited for room, for a step of it */
 };
 
 #define FUTEX_KINDS 6u

@@ -122,7 +122,7 @@ function findings() {
 	D.findings.forEach((f, i) => {
 		page.append(el("div", {
 			class: "finding" + (f.cost === null ? " other" : ""),
-		}, costOf(f), el("h3", {}, `${i + 1}  ${f.title}`),
+		}, costOf(f), el("h3", {}, `${i + 1}. ${f.title}`),
 		el("p", {}, f.why),
 		el("p", { class: "fix" }, el("code", {}, f.fix)),
 		f.at ? el("button", { onclick: () => show(f),
