@@ -161,7 +161,7 @@ def classes():
 
 def findings():
     report, titles = json.loads(read('.json')), tree().titles
-    want = [f'{i + 1}  {f["title"]}' for i, f in enumerate(report['findings'])]
+    want = [f'{i + 1}. {f["title"]}' for i, f in enumerate(report['findings'])]
     print(want, titles)
     return want == [x for x in titles if x != 'Nothing outside of bodies']
 
