@@ -171,7 +171,7 @@ def first():
     card = tree().cards[0]
     print(card)
     return re.match(r'[0-9.]+ %of worker time', card['cost']) and \
-        re.match(r'1  ', card['title']) and card['why'] and \
+        re.match(r'1\. ', card['title']) and card['why'] and \
         sys.argv[3] in card['title'] and sys.argv[4] in card['fix']
 
 
