@@ -255,7 +255,7 @@ static const struct task *holder_of(const struct task *t)
 /* In a loop in a body that is not known: it may hold tokens as well. */
 static bool is_nested(const struct task *t)
 {
-	while (t && !(t->link.flags & TASK_NESTED))
+	while (t && t->link.type != LINK_NESTED)
 		t = a_load(&t->parent, relaxed);
 	return t != NULL;
 }

@@ -61,7 +61,7 @@ static bool run_as_task(struct nested *n)
 		t = task_create_group(n->loop->rt, n->ex, n->loop->kind);
 	if (!t)
 		return false;
-	t->link.flags = TASK_NESTED;
+	t->link.type = LINK_NESTED;
 	t->scope = n->loop->scope;
 	if (n->above)
 		task_set_parent(t, n->above);

@@ -42,6 +42,13 @@ struct worker;
 
 #define INLINE_ARG 96
 
+/*
+ * Type of the link of a task that stands in for a loop in a body that is not
+ * known. The task is in no queue, and the type stays, so workers below it may
+ * look; its flags are its own thread's.
+ */
+#define LINK_NESTED 6
+
 enum task_flag {
 	TASK_SCOPED = 1, /* counts in its scope: submitted */
 	TASK_OWNED = 2, /* owner, frame and index are set: a graph's task */
@@ -56,7 +63,6 @@ enum task_flag {
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
-	TASK_NESTED = 8192, /* of a loop in a body that is not known */
 	TASK_EXTRA = 16384, /* own, after, label and is_profiled are set */
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
