@@ -316,6 +316,14 @@ static inline bool deque_has_hidden(struct deque *d, uint32_t *head)
 	       (int32_t)(*head - span_split(span)) > 0;
 }
 
+/* Any thread: is there private work, behind public work or not? A guess. */
+static inline bool deque_keeps_some(struct deque *d)
+{
+	uint32_t split = span_split(a_load(&d->span, relaxed));
+
+	return (int32_t)(a_load(&d->head, relaxed) - split) > 0;
+}
+
 /* Any thread. The oldest public item, if span is still what it was. */
 static inline enum deque_result deque_steal_at(struct deque *d, uint64_t span,
 					       uint64_t *item)

@@ -140,12 +140,25 @@ static bool has_descendant(struct deque *d, const struct task *parent)
 	return false;
 }
 
-/* It may be one of a run below, which is known once it is ours. */
-static bool is_of_frame(struct deque *d)
+/*
+ * An item that is no task may belong to a run below, which is known once it is
+ * ours. Nobody has seen what lies behind so many, nor what the owner keeps for
+ * itself, which others publish where nothing public is left.
+ */
+static bool may_hide(struct deque *d)
 {
 	uint64_t item;
+	uint32_t i;
 
-	return deque_peek(d, &item) && item & ITEM_OF_FRAME;
+	if (deque_keeps_some(d))
+		return true;
+	for (i = 0; i < LOOK_PAST; i++) {
+		if (!deque_peek_past(d, i, &item))
+			return false;
+		if (!descend_task(item))
+			return true;
+	}
+	return true;
 }
 
 /* The oldest item: run, or moved to our deque. True: it was ours to run. */
@@ -165,13 +178,16 @@ static bool steal_oldest(struct worker *w, struct task *parent, struct deque *d,
 	return false;
 }
 
-/* Foreign items come to our deque where they lie before ours, else not. */
+/*
+ * Foreign items come to our deque where they lie before ours; one of them at a
+ * time where that is not known; else none.
+ */
 static bool steal_past(struct worker *w, struct task *parent, struct deque *d,
 		       unsigned level)
 {
 	int i;
 
-	if (is_of_frame(d) && steal_oldest(w, parent, d, level))
+	if (may_hide(d) && steal_oldest(w, parent, d, level))
 		return true;
 	for (i = 0; i < LOOK_PAST && has_descendant(d, parent); i++)
 		if (steal_oldest(w, parent, d, level))
