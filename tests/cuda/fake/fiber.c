@@ -13,7 +13,8 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#define STACK 65536
+/* Launches have up to 32 KiB of values, which a loop's body copies. */
+#define STACK 262144
 #define MAX_FIBERS 1024
 
 struct fiber {
