@@ -7,11 +7,11 @@ BENCH_SHAPES := $(addprefix $(BUILD)/tool/tests/bench/,shapes.o work.o)
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 	peer_omp_clang peer_taskflow peer_starpu peer_starpu_cl peer_flow \
 	peer_tbb_control peer_taskflow_control peer_omp_control \
-	peer_starpu_control)
+	peer_starpu_control peer_cpp peer_tbb_cpp)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake channel \
-	placement policy device trace scale
+	cpp placement policy device trace scale
 BENCH_ARGS ?=
 
 # All suites with all their rows: lkdf bench starts it where it lies beside it.
@@ -41,7 +41,7 @@ API_TESTS += $(BENCH_DIR)/test_programs
 $(BENCH_DIR)/test_programs: $(addprefix $(BUILD)/tool/tests/bench/,\
 		test_programs.o plan.o lkdf_plan.o flow.o lkdf_flow.o tiles.o \
 		lkdf_tiles.o lkdf_graph.o lkdf_once.o shapes.o control.o \
-		lkdf_control.o lkdf_feed.o raw_cl.o work.o) \
+		lkdf_control.o lkdf_feed.o raw_cl.o work.o cpp_c.o) \
 		$(LIB_SO)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
@@ -105,6 +105,21 @@ $(BENCH_DIR)/peer_taskflow: tests/bench/peer_taskflow.cc $(BENCH_HEADERS) \
 	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. \
 		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
 		$(BENCH_SHAPES) -lpthread,no taskflow headers)
+
+# The shapes of lkdf bench cpp; without coroutines there is no peer_cpp.
+$(BENCH_DIR)/peer_cpp: tests/bench/peer_cpp.cc $(BENCH_HEADERS) \
+		$(wildcard lib/include/lkdf/*.hpp) \
+		$(BUILD)/tool/tests/bench/cpp_c.o $(LIB_SO)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. -Ilib/include \
+		-o $@ $< $(BUILD)/tool/tests/bench/cpp_c.o -L$(BUILD) -llkdf \
+		-lpthread -Wl$(comma)-rpath$(comma)'$$ORIGIN/../..:$$ORIGIN/../../lib',\
+		no coroutines)
+
+$(BENCH_DIR)/peer_tbb_cpp: tests/bench/peer_tbb_cpp.cc $(BENCH_HEADERS)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++17 $(BENCH_CXXFLAGS) -I. -o $@ $< \
+		-ltbb,no libtbb-dev)
 
 # Loops, branches and streams: what lkdf bench flow compares with.
 BENCH_CONTROL := $(addprefix $(BUILD)/tool/tests/bench/,control.o work.o)

@@ -4,17 +4,21 @@
  * contestants do what the serial programs do, and that the checks notice what
  * is wrong.
  */
+#include "tests/bench/cpp.h"
 #include "tests/bench/lkdf_control.h"
 #include "tests/bench/lkdf_flow.h"
 #include "tests/bench/lkdf_graph.h"
 #include "tests/bench/lkdf_once.h"
 #include "tests/bench/lkdf_plan.h"
 #include "tests/bench/lkdf_tiles.h"
+#include "tests/bench/loop.h"
 #include "tests/bench/raw_cl.h"
 #include "tests/opencl.h"
 #include "tests/tap.h"
 
 #include <math.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 /* One run of all tasks but @but, in the order of the plan or backwards. */
 static void plan_serially(struct plan *p, uint32_t but, bool is_backwards)
@@ -378,6 +382,51 @@ static void lkdf_runs_them(const char *options)
 	is(lkdf_close(rt), 0, "%s: nothing is left", options);
 }
 
+/* What lkdf bench cpp holds C++, coroutines and oneTBB against. */
+static void shapes_of_cpp_are_right(const char *options)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct cpp_job *j);
+		uint32_t size;
+		uint64_t result;
+	} shapes[] = {
+		{ "loop", cpp_c_loop, 1000, 0 },
+		{ "reduce", cpp_c_reduce, 1000, 500000 },
+		{ "async", cpp_c_async, 1000, 501000 },
+		{ "data", cpp_c_data, 1000, 1000 },
+		{ "fib", cpp_c_fib, 15, 610 },
+		{ "skynet", cpp_c_skynet, 3, 499500 },
+		{ "nqueens", cpp_c_nqueens, 6, 4 },
+		{ "ping", cpp_c_ping, 3, 2 * 20 * 3 * 64 },
+	};
+	struct cpp_job j = { .rt = NULL };
+	uint32_t x[1000], at;
+	unsigned i;
+
+	j.x = x;
+	is(lkdf_open(options, &j.rt), 0, "cpp: %s", options);
+	for (i = 0; i < CPP_CONNECTIONS; i++)
+		is(socketpair(AF_UNIX, SOCK_STREAM, 0, j.fd[i]), 0,
+		   "cpp: connection %u", i);
+	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		for (at = 0; at < 1000; at++)
+			x[at] = at | 1;
+		j.size = shapes[i].size;
+		is(shapes[i].run(&j), 0, "cpp: %s runs", shapes[i].name);
+		is((long)j.result, (long)shapes[i].result, "cpp: %s is right",
+		   shapes[i].name);
+		if (shapes[i].run == cpp_c_loop)
+			is((long)loop_wrong(x, 1000, 2), 0,
+			   "cpp: the loop has each number once");
+	}
+	for (i = 0; i < CPP_CONNECTIONS; i++) {
+		close(j.fd[i][0]);
+		close(j.fd[i][1]);
+	}
+	is(lkdf_close(j.rt), 0, "cpp: nothing is left");
+}
+
 static void a_queue_by_hand_is_checked(void)
 {
 	char why[96];
@@ -407,5 +456,7 @@ int main(void)
 	factors_are_checked("lu");
 	lkdf_runs_them("workers=1");
 	lkdf_runs_them("workers=3");
+	shapes_of_cpp_are_right("workers=1");
+	shapes_of_cpp_are_right("workers=3");
 	return tap_end();
 }

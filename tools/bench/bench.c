@@ -38,10 +38,9 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec bench_spec = {
 	.verb = "bench",
-	.usage =
-		"graph|forkjoin|loop|flow|submit|data|io|idle|wake|channel|\n"
-		"                  placement|policy|device|trace|scale [--quick]\n"
-		"                  [--out FILE] [--file FILE]",
+	.usage = "graph|forkjoin|loop|flow|submit|data|io|idle|wake|channel|\n"
+		 "                  cpp|placement|policy|device|trace|scale\n"
+		 "                  [--quick] [--out FILE] [--file FILE]",
 	.help = "Compares lkdf with a floor loop and with other runtimes in\n"
 		"the same run, in ratios, each against its bar.\n\n"
 		"  graph      dataflow graphs: run, build, memory, METG,\n"
@@ -55,6 +54,7 @@ const struct cli_spec bench_spec = {
 		"  idle       what parked workers cost, alone and beside work\n"
 		"  wake       from submit to start; liveness; bursts\n"
 		"  channel    values from producers to consumers\n"
+		"  cpp        lkdf.hpp and coroutines beside the C calls\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
 		"  policy     contention: what facts win, what they cost\n"
 		"  device     kernels on an OpenCL device\n"
@@ -167,8 +167,9 @@ static const struct bench_suite *find_suite(const char *name, int *code)
 	*code = name ? cli_fail(&e, "unknown suite \"%s\"", name)
 		     : cli_fail(&e, "which suite? "
 				    "graph, forkjoin, loop, flow, submit, "
-				    "data, io, idle, wake, placement, "
-				    "policy, device, trace or scale");
+				    "data, io, idle, wake, channel, cpp, "
+				    "placement, policy, device, trace or "
+				    "scale");
 	return NULL;
 }
 

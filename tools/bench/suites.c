@@ -16,6 +16,7 @@ const struct bench_suite bench_suites[] = {
 	{ "idle", bench_idle_steps, bench_idle },
 	{ "wake", bench_wake_steps, bench_wake },
 	{ "channel", NULL, NULL },
+	{ "cpp", NULL, NULL },
 	{ "placement", NULL, NULL },
 	{ "policy", NULL, NULL },
 	{ "device", NULL, NULL },

@@ -75,6 +75,7 @@ const struct bench_suite bench_suites[] = {
 	{ "idle", idle_steps, run_idle },
 	{ "wake", wake_steps, run_wake },
 	{ "channel", bench_channel_steps, bench_channel },
+	{ "cpp", bench_cpp_steps, bench_cpp },
 	{ "placement", bench_placement_steps, bench_placement },
 	{ "policy", bench_policy_steps, bench_policy },
 	{ "device", bench_device_steps, bench_device },

@@ -9,6 +9,8 @@ int bench_flow(struct bench *b);
 double bench_flow_steps(const struct bench *b);
 int bench_channel(struct bench *b);
 double bench_channel_steps(const struct bench *b);
+int bench_cpp(struct bench *b);
+double bench_cpp_steps(const struct bench *b);
 int bench_data(struct bench *b);
 double bench_data_steps(const struct bench *b);
 int bench_io(struct bench *b);
