@@ -98,7 +98,8 @@ ok 'make install puts everything under DESTDIR' do_make install
 ok 'the shared library is found through its links' \
 	test "$(readlink -f "$root$prefix/lib/here/liblkdf.so")" = \
 	"$(ls "$root$prefix"/lib/here/liblkdf.so.*.*)"
-ok 'every public header is there' diff -r -x lkdf_kmod.h lib/include/lkdf \
+ok 'every public header is there' diff -r -x lkdf_kmod.h -x mpi.h \
+	lib/include/lkdf \
 	"$root$prefix/include/lkdf"
 ok "the device's header is there" cmp kmod/uapi/lkdf_kmod.h \
 	"$root$prefix/include/lkdf/lkdf_kmod.h"

@@ -55,10 +55,10 @@ else
 	ok $? 'for another machine: which lines are missing'
 fi
 
-# Those that see hwloc need its headers for the other machine.
+# Those that see hwloc or MPI need its headers for the other machine.
 cross=aarch64-linux-gnu-gcc
-seen='<hwloc'
-[ -e /usr/include/liburing.h ] || seen='<hwloc\|<liburing'
+seen='<hwloc\|"mpi/'
+[ -e /usr/include/liburing.h ] || seen="$seen\|<liburing"
 if command -v $cross >/dev/null; then
 	# shellcheck disable=SC2046
 	$cross -Ilib/include -Ilib -Ikmod/uapi -Ibpf/uapi -D_GNU_SOURCE \
