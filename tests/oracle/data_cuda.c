@@ -68,10 +68,11 @@ static struct stage *get_stage(void)
 static void run_stage(void *u)
 {
 	struct stage *s = u;
+	struct d_bytes b = s->b; /* which the launcher reads meanwhile */
 	struct d_kernel k;
 
 	d_find_kernel(&k, s->arg, s->run);
-	d_run_kernel(&k, &s->b);
+	d_run_kernel(&k, &b);
 }
 
 static size_t bytes_of(const struct d_kernel *k, uint32_t i)

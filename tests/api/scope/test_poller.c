@@ -180,7 +180,9 @@ static int add_next(void *u)
 		must(lkdf_event_signal(c->e, 0));
 	else
 		must(lkdf_poll_add(c->rt, add_next, c));
-	if (c->left & 1)
+	/* With the last one, whoever waits for the event removes what is left.
+	 */
+	if (c->left & 1 || !c->left)
 		return -1;
 	/* Its own entry is one of them. */
 	must(lkdf_poll_remove(c->rt, add_next, c));
