@@ -254,6 +254,41 @@ static void all_given_back(void)
 	mc_assert(a_load(&nr_given, relaxed) == 3);
 }
 
+/* ---- all of several ----------------------------------------------------- */
+
+static void begin_all(void)
+{
+	struct lkdf_event v[2];
+
+	begin_events();
+	v[0] = a;
+	v[1] = b;
+	mc_assert(!event_all(&rt, v, 2, &any));
+}
+
+/* Whoever waits sees what was done before each of them. */
+static void both_fire_one_waits(int id)
+{
+	if (id == 0) {
+		plain_store(&done, 1);
+		fire(a, 0);
+		return;
+	}
+	if (id == 1) {
+		plain_store(&asked, 1);
+		fire(b, 0);
+		return;
+	}
+	mc_assert(!event_wait(any, -1));
+	mc_assert(plain_load(&done) == 1 && plain_load(&asked) == 1);
+}
+
+static void all_have_gone(void)
+{
+	mc_assert(a_load(&nr_given, relaxed) == 3);
+	mc_assert(!a_load(&nr_blocks, relaxed));
+}
+
 static const struct mc_scenario table[] = {
 	{ .name = "a thread waits while the event fires",
 	  .nr_threads = 2,
@@ -325,6 +360,14 @@ static const struct mc_scenario table[] = {
 	  .thread = both_fire,
 	  .final = fired_with_one,
 	  .must_see = { "the first", "the second" } },
+	{ .name = "all fire while a thread waits",
+	  .nr_threads = 3,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = -1,
+	  .init = begin_all,
+	  .thread = both_fire_one_waits,
+	  .final = all_have_gone },
 };
 
 MC_MAIN(table)

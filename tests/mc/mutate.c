@@ -147,7 +147,7 @@ static void mutate_site(const struct options *o, struct mc_site *s,
 	fflush(stdout);
 }
 
-/* A few executions are enough for all rows to be asked for. */
+/* So many executions are enough for all rows to be asked for. */
 static void find_rows(const struct options *o, const struct mc_scenario *table,
 		      size_t nr)
 {
@@ -155,7 +155,7 @@ static void find_rows(const struct options *o, const struct mc_scenario *table,
 	struct result r;
 	size_t i;
 
-	brief.limit = 8;
+	brief.limit = 500;
 	for (i = 0; i < nr; i++)
 		main_search(&table[i], &brief, &r);
 }
