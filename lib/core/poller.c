@@ -164,16 +164,17 @@ static int call_poller(struct pollers *p, struct poller *one)
 	return rc;
 }
 
-bool pollers_run(struct lkdf *rt)
+/* -1: another thread does so. Else: has one of them found something? */
+static int call_all(struct lkdf *rt)
 {
 	struct pollers *p = &rt->pollers;
 	uint32_t nobody = 0, i;
-	bool has_found = false;
+	int has_found = 0;
 
 	/* [poller.run] what the last runner did; pairs with [poller.ran]. */
 	if (a_load(&p->is_running, relaxed) ||
 	    !a_cas(&p->is_running, &nobody, 1, acquire, relaxed))
-		return false;
+		return -1;
 	lock_take(&p->lock);
 	for (i = a_load(&p->nr, relaxed); i && !list_is_empty(&p->list); i--)
 		has_found |=
@@ -184,9 +185,13 @@ bool pollers_run(struct lkdf *rt)
 	lock_give(&p->lock);
 	/* [poller.ran] what the functions did; pairs with [poller.run]. */
 	a_store(&p->is_running, 0, release);
-	if (has_found)
-		runtime_show(runtime_executor(rt));
+	runtime_show(runtime_executor(rt));
 	return has_found;
+}
+
+bool pollers_run(struct lkdf *rt)
+{
+	return call_all(rt) >= 0;
 }
 
 /* Under lock. */
@@ -204,7 +209,7 @@ unsigned pollers_tick(struct lkdf *rt)
 	 * with itself. */
 	if (!a_load(&p->is_due, relaxed) || !a_xchg(&p->is_due, 0, acq_rel))
 		return 0;
-	has_found = pollers_run(rt);
+	has_found = call_all(rt) > 0;
 	lock_take(&p->lock);
 	arm_timer(rt, has_found ? POLL_MIN_NS : longer_nap(p));
 	lock_give(&p->lock);

@@ -59,7 +59,10 @@ void pollers_close(struct lkdf *rt);
 /* In a forked child, whose parent had the runner. */
 void pollers_abandon(struct lkdf *rt);
 
-/* The functions are called, unless another thread does so. True: a find. */
+/*
+ * The functions are called, unless another thread does so. True: they were, and
+ * one may have made work, whatever it has returned: it lies in our deque.
+ */
 bool pollers_run(struct lkdf *rt);
 
 /* On a worker that looks for work. True: something may be runnable now. */
