@@ -135,8 +135,9 @@ void pollers_abandon(struct lkdf *rt)
 	struct pollers *p = &rt->pollers;
 	struct list *l;
 
-	/* No thread is left that could be in one. */
-	while (p->list.next != &p->list) {
+	/* No thread is left that could be in one. A thread that had the lock at
+	 * the fork may have left the list half changed: it stays in memory. */
+	while (!lock_is_held(&p->lock) && p->list.next != &p->list) {
 		l = p->list.next;
 		list_del(l);
 		free(container_of(l, struct poller, list));

@@ -273,6 +273,7 @@ static void exceptions(lk::runtime &rt)
 		    others > 0);
 
 	lk::data<int> d(rt, 1);
+	lk::data<std::uint64_t> zero(rt, 0), named(rt, 0, "zero");
 	auto bad = rt.submit([](int &) { throw std::domain_error("d"); },
 			     lk::update(d));
 	auto late = rt.submit([](const int &v) { return v; }, lk::read(d));

@@ -100,5 +100,20 @@ else
 	say 'not ok' 'the size comes first in structs that have one'
 	echo "# $late"
 fi
+# A program's flags are not ours: each C++ header alone, whatever comes first.
+alone() {
+	g++ -std=c++20 -Wall -Wextra -Werror -Wshadow -Ilib/include \
+		-fsyntax-only -x c++ -include "$1" /dev/null
+}
+bad=
+for header in lib/include/lkdf/*.hpp; do
+	alone "$header" >>"$dir/alone" 2>&1 || bad="$bad ${header##*/}"
+done
+if [ -z "$bad" ]; then
+	say ok 'each C++ header compiles alone, and shadows nothing'
+else
+	say 'not ok' "headers that do not compile alone:$bad"
+	sed 's/^/# /' "$dir/alone"
+fi
 echo "1..$nr"
 [ "$failed" -eq 0 ]

@@ -55,6 +55,14 @@ template <class T> class data
 	{
 		create(rt.get(), &first, nullptr, name);
 	}
+	// A number of another type: a 0 is the value, not a name that is null.
+	template <typename V, typename = typename std::enable_if<
+				      std::is_arithmetic<V>::value &&
+				      std::is_convertible<V, T>::value>::type>
+	data(const runtime &rt, V first, const char *name = nullptr)
+	    : data(rt, static_cast<T>(first), name)
+	{
+	}
 	// The bytes of a variable of the program, which outlives all uses.
 	static data wrap(const runtime &rt, T &variable,
 			 const char *name = nullptr)

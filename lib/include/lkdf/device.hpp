@@ -233,8 +233,8 @@ template <class... P> class kernel
 				typename parameter<P>::given... given) const
 	{
 		struct lkdf_use v[nr_uses ? nr_uses : 1];
-		auto end = std::make_unique<detail::result<void>>();
-		detail::result<void> *mine = end.get();
+		auto result = std::make_unique<detail::result<void>>();
+		detail::result<void> *mine = result.get();
 		argument arg = {};
 		struct lkdf_task t = w.task();
 
@@ -246,7 +246,8 @@ template <class... P> class kernel
 		t.arg = &arg;
 		t.use = v;
 		t.nr_use = nr_uses;
-		auto f = detail::start_kind<void>(home_, w, std::move(end), t);
+		auto f = detail::start_kind<void>(home_, w, std::move(result),
+						  t);
 		// The task has none.
 		mine->put();
 		return f;

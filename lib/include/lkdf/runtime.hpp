@@ -53,12 +53,12 @@ class runtime
 		must(lkdf_scope_wait(get(), nullptr, -1));
 	}
 
-	// fn(i) for each i of begin .. end - 1, on all workers; waits. Throws
+	// fn(i) for each i of begin .. stop - 1, on all workers; waits. Throws
 	// the first exception that leaves fn; what has not begun is left out
 	// then. In a callable that runs as a body the blocks are its children,
 	// and other children end before the loop does. fn may begin loops.
 	template <class F>
-	void for_each(uint64_t begin, uint64_t end, F &&fn,
+	void for_each(uint64_t begin, uint64_t stop, F &&fn,
 		      const loop_options &o = {}) const
 	{
 		auto block = [&fn](uint64_t i, uint64_t to) {
@@ -66,26 +66,26 @@ class runtime
 				fn(i);
 		};
 
-		detail::for_blocks(get(), begin, end, block, o);
+		detail::for_blocks(get(), begin, stop, block, o);
 	}
 	// As for_each(); fn(b, e) for blocks b .. e - 1 of the range.
 	template <class F>
-	void for_blocks(uint64_t begin, uint64_t end, F &&fn,
+	void for_blocks(uint64_t begin, uint64_t stop, F &&fn,
 			const loop_options &o = {}) const
 	{
-		detail::for_blocks(get(), begin, end, fn, o);
+		detail::for_blocks(get(), begin, stop, fn, o);
 	}
 	// The sum of a range: sum = fn(sum, i) for each i of a block, which
 	// begins with neutral; join(earlier, later) of the blocks in order. The
 	// result is the same on any number of workers.
 	template <class T, class F, class J = std::plus<>>
-	T reduce(uint64_t begin, uint64_t end, T neutral, F &&fn, J &&join = {},
-		 const loop_options &o = {}) const
+	T reduce(uint64_t begin, uint64_t stop, T neutral, F &&fn,
+		 J &&join = {}, const loop_options &o = {}) const
 	{
 		using C = detail::reduce_call<T, std::remove_reference_t<F>,
 					      std::remove_reference_t<J>>;
 
-		return detail::reduce(get(), { begin, end, o.grain }, neutral,
+		return detail::reduce(get(), { begin, stop, o.grain }, neutral,
 				      C{ fn, join, {} }, o);
 	}
 	// Calls the functions at once; waits, and throws as for_each().

@@ -222,12 +222,14 @@ int main(void)
 {
 	struct lkdf *rt;
 	size_t i;
+	int k;
 
 	tap_start(120);
 	for (i = 0; i < sizeof(api_options) / sizeof(*api_options); i++) {
 		rt = api_open(api_options[i]);
 		it_fires_what_a_thread_waits_for(rt, api_options[i]);
-		it_starts_tasks_and_leaves(rt, api_options[i]);
+		for (k = 0; k < NR_CALLS; k++)
+			it_starts_tasks_and_leaves(rt, api_options[i]);
 		it_may_add_and_remove(rt, api_options[i]);
 		must(lkdf_close(rt));
 	}
