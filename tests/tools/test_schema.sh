@@ -102,7 +102,10 @@ start_target "$dir/device_target" busy
 of_verb device 'device' device --json -p "$pid"
 of_verb top 'top, with devices that work' top --json -I 100 -p "$pid"
 stop_target KILL
-of_verb bench 'bench' bench idle --quick --json -q -w 1
+# A bar may be missed here (exit status 1): other programs load the CPUs.
+"$lkdf" bench idle --quick --json -q -w 1 >"$dir/bench.json" 2>"$log"
+{ [ $? -le 1 ] && valid bench "$dir/bench.json"; }
+ok $? 'bench'
 
 # What the probe tells, where it loads.
 if "$lkdf" probe start --dir "$dir/bpf" >"$log" 2>&1; then
