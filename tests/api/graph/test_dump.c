@@ -155,6 +155,54 @@ static void loops_are_written(struct lkdf *rt)
 	lkdf_kind_put(k);
 }
 
+/*
+ * A task comes after so many of those before it: there are 64 bytes for the
+ * edges of a task, and four take less, six more (graph/region.h).
+ */
+#define DENSE 64
+#define TURNS 40
+
+static struct {
+	int nr_calls, nr_bad;
+} dense;
+
+static int count_turn(struct lkdf_ctx *c, void *arg)
+{
+	int task = *(int *)arg;
+
+	(void)c;
+	dense.nr_bad += dense.nr_calls++ % DENSE != task;
+	return dense.nr_calls == TURNS * DENSE ? LKDF_NO_BRANCH : 0;
+}
+
+static void edges_of_a_region_are_bounded(struct lkdf *rt, int nr_edges,
+					  const char *want)
+{
+	struct lkdf_kind *k = api_kind(rt, "dense", count_turn, sizeof(int), 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+	uint64_t before, turns;
+	int i, n;
+
+	for (i = 0; i < DENSE; i++) {
+		must(lkdf_graph_add(g, k, &i, NULL, 0));
+		for (n = 1; n <= nr_edges && n <= i; n++)
+			must(lkdf_graph_order(g, i - n, i));
+	}
+	must(lkdf_graph_back(g, DENSE - 1, 0, 0));
+	must(lkdf_graph_seal(g, NULL));
+	dump(g, "json");
+	has(text, want, "a loop with %d edges a task", nr_edges);
+	dense.nr_calls = dense.nr_bad = 0;
+	must(lkdf_stat(rt, "lkdf.iterations", &before));
+	is(api_run(g, NULL, NULL), 0, "it ends");
+	must(lkdf_stat(rt, "lkdf.iterations", &turns));
+	is(turns - before, TURNS - 1, "it goes round so often");
+	is(dense.nr_calls, TURNS * DENSE, "all of its tasks run");
+	is(dense.nr_bad, 0, "in their order");
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+}
+
 struct asked {
 	const void *want_arg;
 	uint64_t next_seq;
@@ -221,6 +269,8 @@ int main(void)
 	a_graph_is_written(rt, 3000, true);
 	what_is_written_is_utf8(rt);
 	loops_are_written(rt);
+	edges_of_a_region_are_bounded(rt, 4, "\"region\":true");
+	edges_of_a_region_are_bounded(rt, 6, "\"region\":false");
 	a_body_is_told_of_its_run(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	return tap_end();
