@@ -18,7 +18,7 @@ BENCH_ARGS ?=
 LKDF_BENCH := $(BUILD)/lkdf-bench
 BENCH_OBJ := $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard tests/bench/suites/*.c) \
 	$(addprefix tests/bench/,flow.c lkdf_flow.c tiles.c lkdf_tiles.c control.c \
-	lkdf_control.c lkdf_feed.c raw_cl.c))
+	lkdf_control.c lkdf_feed.c raw_cl.c raw_cuda.c))
 # The verbs, without the program that has them and its suites.
 BENCH_TOOL = $(filter-out $(addprefix %/tools/,main/lkdf.o main/completion.o \
 	main/completion_options.o bench/suites.o),$(TOOLS_OBJ))

@@ -94,7 +94,7 @@ check-cuda: $(CUDA_DEVICE) ## tests of devices on the driver of CUDA for tests
 	$(Q)tests/run.sh $(CUDA_DEVICE)
 
 # All that a machine with a card is to run.
-GPU_NEEDS = $(LKDF_BIN) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
+GPU_NEEDS = $(LKDF_BIN) $(LKDF_BENCH) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
 	'device_each|device_driver|driver_options|opencl_env' tests/api/device/test_*.c) \
 	$(wildcard tests/api/cuda/test_*.c)) $(DEVICE_ORACLE) $(CONFORMANCE) \
 	$(FAKE_LIBS)

@@ -34,7 +34,8 @@ for f in $sources tests/api/cuda/test_*.c; do
 	programs="$programs $f"
 done
 # shellcheck disable=SC2086 # names of tests have no spaces
-copy $programs "$build/lkdf" "$build/tests/oracle/devices/oracle" \
+copy $programs "$build/lkdf" "$build/lkdf-bench" \
+	"$build/tests/oracle/devices/oracle" \
 	"$build/tests/cuda/cuda-conformance" "$build/tests/cuda/libcuda.so.1" \
 	"$build/tests/cuda/libnvrtc.so" "$build/tests/cuda/libcuda_stub.so" \
 	"$build/tests/cuda/libcuda_old.so" "$build/liblkdf.so.0"

@@ -13,7 +13,7 @@ says() {
 
 BUILD=$build tests/gpu/pack.sh "$dir/gpu" >"$dir/log" 2>&1
 ok $? 'the folder is packed'
-LKDF_GPU_TESTS=kernel_ports "$dir/gpu/on_device.sh" "$dir/out" card \
+LKDF_GPU_TESTS=kernel_ports LKDF_GPU_BENCHES=1 "$dir/gpu/on_device.sh" "$dir/out" card \
 	conformance cuda opencl bench memcheck >"$dir/table" 2>"$dir/log"
 ok $? 'its tests run on the driver for tests'
 says '^part +card +result$' 'the table has a head'
@@ -21,6 +21,10 @@ says '^conformance +none \(test library\) +284 lines, 6 differ' \
 	'the column "card" says that there is none'
 says '^tests, cuda .* 0 not ok, 0 skipped, of 1 programs 0 ended badly' \
 	'tests of devices ran'
+says '^bench device, 1 .* [0-9]+ bars held, [0-9]+ missed' \
+	'lkdf bench device ran'
+grep -q '^cuda/overlap/32M .* raw ' "$dir/out/bench.txt"
+ok $? 'with figures of lkdf and of the driver alone' "$dir/out/bench.txt"
 says '^memcheck .* skipped: no card' 'what needs a card is skipped'
 cmp -s "$dir/table" "$dir/out/table.txt"
 ok $? 'the folder of results has the table' "$dir/out/table.txt"

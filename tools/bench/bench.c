@@ -18,7 +18,7 @@
 struct bench_opts {
 	struct cli_common common;
 	bool is_quick;
-	const char *workers, *out, *file, *dir;
+	const char *workers, *out, *file, *dir, *device;
 };
 
 static const char *suite_name(const void *u, unsigned i);
@@ -34,6 +34,8 @@ static const struct cli_row rows[] = {
 	  "io: a file to read, of 1 MiB or more (one of its own)" },
 	{ "dir", 'd', CLI_TEXT, offsetof(struct bench_opts, dir), "DIR",
 	  "io: where its own file is made (/var/tmp)" },
+	{ "device", 0, CLI_TEXT, offsetof(struct bench_opts, device), "NAME",
+	  "device: which one, opencl or cuda (opencl)" },
 };
 
 const struct cli_spec bench_spec = {
@@ -57,7 +59,7 @@ const struct cli_spec bench_spec = {
 		"  cpp        lkdf.hpp and coroutines beside the C calls\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
 		"  policy     contention: what facts win, what they cost\n"
-		"  device     kernels on an OpenCL device\n"
+		"  device     kernels on an OpenCL device, or a card of CUDA\n"
 		"  trace      what a recording costs, and what it loses\n"
 		"  scale      what more workers win, and what stops them\n\n"
 		"Exit status 1 if a bar is missed; a bar that could not be\n"
@@ -255,7 +257,7 @@ static int start_whole(const struct bench_suite *suite, char **argv,
 static int run_verb(int argc, char **argv, char **words)
 {
 	struct cli_error e = { "bench", CLI_USAGE, NULL, "--workers 1,2" };
-	struct bench_opts o = { .workers = "1,2" };
+	struct bench_opts o = { .workers = "1,2", .device = "opencl" };
 	const struct bench_suite *suite;
 	struct bench b = { .rounds = 21 };
 	int code;
@@ -270,12 +272,17 @@ static int run_verb(int argc, char **argv, char **words)
 				"--workers \"%s\" is no list of 1 to %d "
 				"numbers of 1 .. 64",
 				o.workers, BENCH_MAX_COUNTS);
+	e.try = "--device cuda";
+	if (strcmp(o.device, "opencl") != 0 && strcmp(o.device, "cuda") != 0)
+		return cli_fail(&e, "--device \"%s\" is opencl or cuda",
+				o.device);
 	code = bench_is_whole ? CLI_OK
 			      : start_whole(suite, words, o.common.is_quiet);
 	if (code)
 		return code;
 	b.is_quick = o.is_quick;
 	b.file = o.file;
+	b.device = o.device;
 	b.dir = o.dir ? o.dir : "/var/tmp";
 	if (b.is_quick)
 		b.rounds = 7;

@@ -24,6 +24,7 @@ struct bench {
 	unsigned nr_counts;
 	unsigned rounds; /* for the cheap rows; others take a part of it */
 	const char *file, *dir; /* of io; file NULL: its own, in dir */
+	const char *device; /* of device: "opencl" or "cuda" */
 	struct gate gate;
 	struct report report;
 	struct progress progress;

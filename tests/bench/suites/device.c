@@ -3,7 +3,8 @@
  * lkdf bench device: kernels on an OpenCL device, as tasks, by hand on one
  * queue, and by StarPU. A chain of kernels in a sealed graph, kernels that do
  * nothing, and a kernel whose result a task on a CPU takes; then how long after
- * a device is done that task starts (device_done.c).
+ * a device is done that task starts (device_done.c). With --device cuda other
+ * rows, of a card (device_cuda.c).
  */
 #include "tests/bench/suites/device.h"
 #include "tests/bench/suites/suites.h"
@@ -343,12 +344,19 @@ static int measure(struct bench *b, struct kernels *k, const struct part *p)
 	return rc;
 }
 
+static bool is_cuda(const struct bench *b)
+{
+	return !strcmp(b->device, "cuda");
+}
+
 double bench_device_steps(const struct bench *b)
 {
+	if (is_cuda(b))
+		return device_cuda_steps(b);
 	return (double)NR_PARTS * rounds_of(b) + device_done_steps(b);
 }
 
-int bench_device(struct bench *b)
+static int opencl_rows(struct bench *b)
 {
 	struct kernels k;
 	int rc = kernels_open(&k);
@@ -363,4 +371,9 @@ int bench_device(struct bench *b)
 		rc = measure(b, &k, &parts[i]);
 	kernels_close(&k);
 	return rc < 0 ? rc : device_done_rows(b);
+}
+
+int bench_device(struct bench *b)
+{
+	return is_cuda(b) ? device_cuda_rows(b) : opencl_rows(b);
 }

@@ -88,6 +88,7 @@ static int count_cards(void)
 static void *stay(void *arg)
 {
 	(void)arg;
+	pthread_setname_np(pthread_self(), "cuda-EvtHandlr");
 	for (;;)
 		pause();
 	return NULL;

@@ -65,6 +65,7 @@ bool op_may_run(const struct op *o)
 static void *run_host(void *arg)
 {
 	(void)arg;
+	pthread_setname_np(pthread_self(), "cuda-host");
 	in_host_function = true;
 	pthread_mutex_lock(&host_lock);
 	for (;;) {

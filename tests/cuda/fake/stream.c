@@ -115,6 +115,7 @@ static void *run_stream(void *arg)
 {
 	struct CUstream_st *s = arg;
 
+	pthread_setname_np(pthread_self(), "cuda-stream");
 	fake_lock();
 	while (s->first || !s->is_dead) {
 		if (!s->first || s->is_stuck)
