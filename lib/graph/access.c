@@ -222,8 +222,8 @@ static int add_use(struct lkdf_graph *g, uint32_t task,
 	u->task = task;
 	u->var = var;
 	u->mode = mode_of(g, task, from->mode);
-	u->flags = (uint8_t)((flags & USE_READS ? ACCESS_READS : 0) |
-			     (flags & USE_WRITES ? ACCESS_WRITES : 0));
+	u->flags = (uint16_t)((flags & USE_READS ? ACCESS_READS : 0) |
+			      (flags & USE_WRITES ? ACCESS_WRITES : 0));
 	access_var(g->accesses, var)->is_used = true;
 	g->accesses->has_maybe |= (from->mode & LKDF_MAYBE) != 0;
 	g->accesses->has_moves |= data_follows(from->data);

@@ -27,6 +27,8 @@ enum access_flag {
 	ACCESS_MERGED = 32, /* another use of the task stands for it */
 	ACCESS_COMBINES = 64, /* copies: the task is one of ours */
 	ACCESS_TOKEN = 128, /* commutes with others: takes the var's token */
+	ACCESS_REWRITTEN = 256, /* a later task writes it as well: see
+				   run/offhost_run.h */
 };
 
 /* A use of one task; in the order of tasks. */
@@ -34,7 +36,7 @@ struct access_use {
 	uint32_t task; /* until seal its number, then its index */
 	uint32_t var;
 	uint8_t mode; /* enum lkdf_mode, FOLLOW_COPIED */
-	uint8_t flags;
+	uint16_t flags;
 };
 
 /* A data, or a part of one, as the graph sees it. */
@@ -55,6 +57,7 @@ struct access_var {
 	uint8_t group_mode; /* LKDF_REDUCE, LKDF_COMMUTE */
 	bool is_maybe; /* the writer may leave it untouched */
 	bool carries; /* the same, and what was wrong with it: see always.h */
+	bool is_rewritten; /* behind the uses that were looked at */
 
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_readers, nr_writers;

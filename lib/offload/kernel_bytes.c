@@ -16,10 +16,14 @@
 
 /* ---- which copies ------------------------------------------------------- */
 
-/* Its bytes come home at once: the program, or another copy, may ask. */
-static bool is_through(const struct lkdf_data *d)
+/*
+ * Its bytes come home at once: another copy may ask, or the program, when it
+ * has waited for the task. is_rewritten: who waits for this task waits for
+ * another one, which writes them as well.
+ */
+static bool is_through(const struct lkdf_data *d, bool is_rewritten)
 {
-	return d->is_wrapped || d->flags & DATA_MOVES;
+	return (d->is_wrapped && !is_rewritten) || d->flags & DATA_MOVES;
 }
 
 static bool may_keep(const struct maker *m, uint32_t flags)
@@ -33,7 +37,6 @@ static void find_copies_of(struct maker *m, struct lkdf_data *d, uint32_t part,
 {
 	o->part = part;
 	o->offset = data_offset(d, part);
-	o->is_through = is_through(d);
 	o->copies = keeps ? data_make_copies(d, m->k->rt->devices->device)
 			  : data_copies(d);
 	o->is_kept = keeps && o->copies;
@@ -57,14 +60,17 @@ static void find_copies_of_run(struct maker *m, uint32_t main,
 	const struct frame *f = m->c->frame;
 	const struct access_table *w = f->graph->accesses;
 	const struct access_use *end;
-	uint32_t var = access_uses(w, m->c->index, &end)[main].var;
-	const struct access_var *v = access_var(w, var);
+	const struct access_use *u = &access_uses(w, m->c->index, &end)[main];
+	const struct access_var *v = access_var(w, u->var);
 	bool keeps = may_keep(m, f->recs[m->c->index].kind->flags);
 
-	if (v->may_be_offhost && v->is_transient)
-		find_copies_of_once(m, var, keeps, o);
-	else if (v->may_be_offhost)
+	if (v->may_be_offhost && v->is_transient) {
+		find_copies_of_once(m, u->var, keeps, o);
+	} else if (v->may_be_offhost) {
+		o->is_through =
+			is_through(v->data, u->flags & ACCESS_REWRITTEN);
 		find_copies_of(m, v->data, v->part, keeps, o);
+	}
 }
 
 /* Under the domain's lock: does it want all its bytes on the host? */
@@ -80,19 +86,39 @@ static bool is_of_host(struct use *u)
 		!((const struct task *)c->holder)->kind->ops->host_use);
 }
 
-/* Does the host use the bytes next? Then they go there behind the launch. */
-static bool is_awaited(const struct use *u)
+/*
+ * Under the same lock: is the use one of a kernel that writes the bytes, of the
+ * task's scope? The task has no event, so its waiters wait for the scope.
+ */
+static bool is_rewritten_by(struct use *u, const struct task *t)
+{
+	const struct claim *c = use_claim(u);
+	const struct task *next = c->holder;
+
+	lock_assert_held(&u->domain->lock);
+	return t->link.flags & TASK_SCOPED &&
+	       !(t->link.flags & TASK_HAS_DONE) && uses_has(c) &&
+	       u->turn == TURN_WRITE && !(u->flags & (USE_WEAK | USE_HIDDEN)) &&
+	       next->kind->kernel && next->scope == t->scope;
+}
+
+/* The function looks at the use that is next in the queue, if there is one. */
+static void look_at_next(const struct use *u, const struct task *t,
+			 bool *is_awaited, bool *is_rewritten)
 {
 	struct use *next;
-	bool is;
 
+	*is_awaited = *is_rewritten = false;
 	if (!u->var || !var_first(u->var))
-		return false;
+		return;
 	lock_take(&u->domain->lock);
 	next = var_first(u->var);
-	is = next && is_of_host(next);
+	if (next) {
+		/* Then they go there behind the launch. */
+		*is_awaited = is_of_host(next);
+		*is_rewritten = is_rewritten_by(next, t);
+	}
 	lock_give(&u->domain->lock);
-	return is;
 }
 
 /*
@@ -102,19 +128,22 @@ static bool is_awaited(const struct use *u)
  */
 void maker_find_copies(struct maker *m, uint32_t main, struct device_operand *o)
 {
+	const struct task *t = m->c->task;
+	bool is_awaited, is_rewritten;
 	const struct use *u;
 
 	if (m->c->frame) {
 		find_copies_of_run(m, main, o);
 		return;
 	}
-	u = &m->c->task->claim->use[main];
+	u = &t->claim->use[main];
 	if (u->domain->bytes)
 		return;
-	find_copies_of(
-		m, u->domain->data, u->part,
-		!u->domain->above && may_keep(m, m->c->task->kind->flags), o);
-	o->is_through |= o->is_kept && is_awaited(u);
+	look_at_next(u, t, &is_awaited, &is_rewritten);
+	o->is_through = is_through(u->domain->data, is_rewritten);
+	find_copies_of(m, u->domain->data, u->part,
+		       !u->domain->above && may_keep(m, t->kind->flags), o);
+	o->is_through |= o->is_kept && is_awaited;
 }
 
 /* ---- before it goes ----------------------------------------------------- */

@@ -40,6 +40,34 @@ static void set_whole(struct access_table *w, const struct access_use *u,
 	access_var(w, access_whole(w, u->var))->may_be_offhost = may_be_offhost;
 }
 
+/* Does the task write it in any case, if it is run? */
+static bool writes_surely(const struct access_use *u)
+{
+	return u->flags & ACCESS_WRITES && !(u->flags & ACCESS_MERGED) &&
+	       !(u->mode &
+		 (LKDF_WEAK | LKDF_MAYBE | LKDF_REDUCE | LKDF_COMMUTE));
+}
+
+/* Not where a task may be left out, or run again. */
+static void find_rewritten(struct lkdf_graph *g)
+{
+	struct access_table *w = g->accesses;
+	struct access_use *u = w->uses.items;
+	struct access_var *v;
+	size_t i = w->uses.nr;
+
+	if (g->control || g->ports)
+		return;
+	while (i--) {
+		if (!writes_surely(&u[i]))
+			continue;
+		v = access_var(w, u[i].var);
+		if (v->is_rewritten)
+			u[i].flags |= ACCESS_REWRITTEN;
+		v->is_rewritten = true;
+	}
+}
+
 void offhost_find(struct lkdf_graph *g)
 {
 	struct access_table *w = g->accesses;
@@ -48,6 +76,7 @@ void offhost_find(struct lkdf_graph *g)
 	uint32_t i;
 
 	check(!g->is_sealed);
+	find_rewritten(g);
 	for (i = 0; i < w->uses.nr; i++)
 		if (is_for_devices(g, &u[i]))
 			set_whole(w, &u[i], true);

@@ -157,7 +157,7 @@ static void keep_crossing(struct looper *p)
 			access_var(w, u[i].var)->is_transient = false;
 	for (i = 0; i < w->uses.nr; i++)
 		if (!access_var(w, u[i].var)->is_transient)
-			u[i].flags &= (uint8_t)~ACCESS_TRANSIENT;
+			u[i].flags &= (uint16_t)~ACCESS_TRANSIENT;
 }
 
 static bool is_refused(const struct looper *p, const struct access_use *u)

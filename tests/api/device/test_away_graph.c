@@ -227,6 +227,7 @@ static void wrapped_bytes_are_home(struct lkdf *rt, struct lkdf_place *p,
 	struct lkdf_kind *add = device_kind(rt, "add");
 	struct lkdf_graph *g = api_graph(rt, 1);
 	struct lkdf_data *d = NULL;
+	uint64_t down = fetched(rt);
 	int i, wrong = 0;
 
 	memset(x, 0, sizeof(x));
@@ -241,6 +242,7 @@ static void wrapped_bytes_are_home(struct lkdf *rt, struct lkdf_place *p,
 	}
 	is(wrong, 0, "%s: bytes of the program are at home", how);
 	is(uploaded(rt), carries(how), "%s: a copy stays all the same", how);
+	is(fetched(rt) - down, 3 * carries(how), "%s: once for each run", how);
 	lkdf_graph_put(g);
 	lkdf_data_put(d);
 	lkdf_kind_put(add);
