@@ -13,7 +13,9 @@
 
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)
-#define FLAGS (LKDF_SHARED | LKDF_ANY | LKDF_ALWAYS | LKDF_BLOCKING | LKDF_TEAM)
+#define FLAGS                                                               \
+	(LKDF_SHARED | LKDF_ANY | LKDF_ALWAYS | LKDF_BLOCKING | LKDF_TEAM | \
+	 LKDF_SEES_CANCEL)
 
 static int check_unbuilt(const struct lkdf_kind_attr *a)
 {

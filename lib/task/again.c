@@ -84,6 +84,20 @@ int again_tried(struct lkdf_ctx *c, struct lkdf_channel *ch,
 
 /* ---- called again ------------------------------------------------------- */
 
+/*
+ * The task is cancelled: its body is called once more, and waits no more, with
+ * LKDF_SEES_CANCEL; else it is not called.
+ */
+static int call_cancelled(struct lkdf_ctx *c, void *arg)
+{
+	const struct task *t = c->task;
+	int rc = -ECANCELED;
+
+	if (t->kind->flags & LKDF_SEES_CANCEL)
+		rc = t->away.again->fn(c, arg);
+	return rc == LKDF_AGAIN ? -ECANCELED : rc;
+}
+
 static int body_called(struct lkdf_ctx *c, void *arg)
 {
 	struct task *t = c->task;
@@ -98,7 +112,7 @@ static int body_called(struct lkdf_ctx *c, void *arg)
 	c->after = AFTER_LOOK;
 	c->input_err = a->input_err;
 	if (scope_cancelled(t->scope) && !(t->kind->flags & LKDF_ALWAYS))
-		return -ECANCELED;
+		return call_cancelled(c, arg);
 	return a->fn(c, arg);
 }
 

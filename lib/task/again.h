@@ -4,7 +4,8 @@
  * and the body has returned LKDF_AGAIN: its task leaves as by lkdf_then(), with
  * an event that lies in the channel's list of that side, and goes on as the
  * function that returned, from its start. So a cancel of its scope takes it off
- * as any other (scope/event_tap.h), and then it is not called.
+ * as any other (scope/event_tap.h), and then it is not called, or with
+ * LKDF_SEES_CANCEL once.
  *
  *	-EAGAIN: told of ch -> LKDF_AGAIN: waits at ch -> woken by ch -> called
  *

@@ -13,11 +13,10 @@
  *   frames of a warm coroutine: 0 calls of new
  *   lkdf: coroutine two was never awaited
  */
-#include <lkdf/co.hpp>
+#include "hpp_co.hpp"
 
 #include <cstdlib>
 #include <cstring>
-#include <string>
 #include <unistd.h>
 #include <vector>
 
@@ -39,44 +38,6 @@ void operator delete(void *p) noexcept
 void operator delete(void *p, size_t) noexcept
 {
 	std::free(p);
-}
-
-// Counts those that live, wherever a frame keeps them.
-struct value {
-	static inline std::atomic<int> alive{ 0 };
-
-	value()
-	{
-		alive++;
-	}
-	value(const value &)
-	{
-		alive++;
-	}
-	~value()
-	{
-		alive--;
-	}
-};
-
-template <class F> static std::string thrown(F f)
-{
-	try {
-		f();
-	} catch (const std::domain_error &) {
-		return "domain_error";
-	} catch (const lk::error &e) {
-		switch (e.code().value()) {
-		case ECANCELED:
-			return "ECANCELED";
-		case ETIME:
-			return "ETIME";
-		case EIO:
-			return "EIO";
-		}
-		return e.what();
-	}
-	return "nothing";
 }
 
 static lk::co<long> fib(int n)
@@ -101,10 +62,6 @@ static lk::co<long> fib_here(int n)
 	co_return a.get() + b;
 }
 
-static lk::co<int> three()
-{
-	co_return 3;
-}
 static lk::co<std::string> four()
 {
 	co_return "4";
@@ -275,27 +232,11 @@ static void channels(lk::runtime &rt)
 		    sum, from.get() ? "sent" : "refused");
 }
 
-static lk::co<> waits_for(struct lkdf_event e, std::atomic<int> *has_begun)
-{
-	value v;
-
-	if (has_begun)
-		*has_begun = 1;
-	co_await lk::until(e);
-}
-static struct lkdf_event event_of(lk::runtime &rt)
-{
-	struct lkdf_event e;
-
-	lk::must(lkdf_event_create(rt.get(), 1, 0, &e));
-	return e;
-}
-
 static void events(lk::runtime &rt)
 {
 	struct lkdf_event good = event_of(rt), bad = event_of(rt);
-	auto a = lk::start(rt, waits_for(good, nullptr));
-	auto b = lk::start(rt, waits_for(bad, nullptr));
+	auto a = lk::start(rt, waits_for(good));
+	auto b = lk::start(rt, waits_for(bad));
 
 	lkdf_event_signal(good, 0);
 	lkdf_event_signal(bad, -EIO);

@@ -132,7 +132,9 @@ int lkdf_channel_count(const struct lkdf_channel *ch);
  * children, data, limits and, in a stream, its turn.
  *
  * A cancel of the task's scope ends the waiting, and the body is not called
- * again; with LKDF_ALWAYS it waits for the channel alone. The body fails with
+ * again; with LKDF_ALWAYS it waits for the channel alone. With LKDF_SEES_CANCEL
+ * the cancel calls the body again, which asks lkdf_cancelled() and undoes what
+ * it has begun; LKDF_AGAIN is -ECANCELED from then on. The body fails with
  * -EINVAL if it returns LKDF_AGAIN without an -EAGAIN of this call, or after
  * lkdf_then(). A body that is called again begins with the call that returned
  * -EAGAIN: if it does not, others that wait at the channel go on only when the

@@ -19,7 +19,7 @@
 // lk::deliver(ch, value).
 //
 // A cancel of the scope and a deadline come out of co_await as an lk::error,
-// but where it waits for a channel: then the coroutine is destroyed there.
+// unless the value that is awaited is there already.
 #ifndef LKDF_CO_HPP
 #define LKDF_CO_HPP
 

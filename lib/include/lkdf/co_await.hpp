@@ -67,6 +67,7 @@ struct join_here_awaiter : awaits {
 		s->has_children = false;
 		if (rc)
 			s->thrown.rethrow(rc);
+		s->check();
 	}
 };
 
@@ -193,6 +194,7 @@ struct group_awaiter : awaits {
 	void await_resume()
 	{
 		group_end::rethrow(g, s->told);
+		s->check();
 	}
 };
 
@@ -267,9 +269,11 @@ struct io_awaiter : awaits {
 	}
 };
 
-// A try at a channel, which is made again when the channel moves.
+// A try at a channel, which is made again when the channel moves, and not once
+// the task is cancelled: a value that nobody gets stays where it is.
 template <class Try> struct channel_awaiter : awaits {
 	Try attempt;
+	int cancelled = 0;
 
 	explicit channel_awaiter(const Try &t) : attempt(t)
 	{
@@ -278,7 +282,8 @@ template <class Try> struct channel_awaiter : awaits {
 	{
 		auto *a = static_cast<channel_awaiter *>(me);
 
-		return a->attempt.once(a->s->ctx);
+		a->cancelled = lkdf_cancelled(a->s->ctx);
+		return a->cancelled ? a->cancelled : a->attempt.once(a->s->ctx);
 	}
 	template <class P> bool await_suspend(std::coroutine_handle<P> h)
 	{
@@ -294,7 +299,8 @@ template <class Try> struct channel_awaiter : awaits {
 	}
 	auto await_resume()
 	{
-		s->check();
+		if (cancelled)
+			throw error(cancelled, cancelled_text);
 		return attempt.end(s->told);
 	}
 };

@@ -20,6 +20,8 @@ template <class T = void> class co;
 
 namespace detail
 {
+inline constexpr char cancelled_text[] = "the coroutine was cancelled";
+
 // A task whose body is a coroutine, and those that it awaits. It lies in the
 // promise of the first one, whose frame stays until the task is complete.
 struct strand {
@@ -73,7 +75,7 @@ struct strand {
 	void check() const
 	{
 		if (int rc = lkdf_cancelled(ctx))
-			throw error(rc, "the coroutine was cancelled");
+			throw error(rc, cancelled_text);
 	}
 };
 
@@ -274,7 +276,7 @@ struct lkdf_kind *kind_of(home *of, const char *name, uint32_t flags,
 
 	a.size = sizeof(a);
 	a.name = name;
-	a.flags = flags;
+	a.flags = flags | LKDF_SEES_CANCEL;
 	a.fn = Job::go;
 	a.drop = Job::drop;
 	if (!limit.limit)

@@ -57,6 +57,8 @@ enum lkdf_kind_flag {
 	LKDF_ALWAYS = 1 << 4, /* runs though an input failed or was cancelled */
 	LKDF_BLOCKING = 1 << 5, /* may block: on the pool, option "blocking" */
 	LKDF_TEAM = 1 << 6, /* makes threads: owns CPUs of its node */
+	LKDF_SEES_CANCEL =
+		1 << 8, /* called again where a cancel ends LKDF_AGAIN */
 };
 
 /*

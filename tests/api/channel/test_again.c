@@ -249,6 +249,58 @@ static void a_cancel_ends_the_waiting(struct lkdf *rt)
 	lkdf_channel_put(p.ch);
 }
 
+/* A kind that sees cancels: told of one it returns LKDF_AGAIN all the same. */
+static int wait_stubbornly(struct lkdf_ctx *c, void *arg)
+{
+	struct pipe *p = *(struct pipe **)arg;
+	uint64_t v;
+
+	if (lkdf_cancelled(c))
+		atomic_fetch_add(&p->nr_begun, 1);
+	atomic_fetch_add(&p->nr_calls, 1);
+	if (lkdf_recv(c, p->ch, &v) != -EAGAIN)
+		return -EBADMSG;
+	atomic_fetch_add(&p->nr_again, 1);
+	return LKDF_AGAIN;
+}
+
+/* Its value counts. */
+static int undo(struct lkdf_ctx *c, void *arg)
+{
+	struct pipe *p = *(struct pipe **)arg;
+	uint64_t v;
+	int rc = lkdf_cancelled(c);
+
+	atomic_fetch_add(&p->nr_calls, 1);
+	if (rc) {
+		atomic_fetch_add(&p->nr_begun, 1);
+		return 0;
+	}
+	rc = lkdf_recv(c, p->ch, &v);
+	atomic_fetch_add(&p->nr_again, rc == -EAGAIN);
+	return rc == -EAGAIN ? LKDF_AGAIN : rc;
+}
+
+static void a_cancel_is_seen(struct lkdf *rt, lkdf_fn fn, int error)
+{
+	struct pipe p = { .ch = channel_of(rt, 8, 1, 0) }, *in = &p;
+	struct lkdf_kind *k = pipe_kind(rt, "sees", fn, LKDF_SEES_CANCEL);
+	struct lkdf_event done;
+	struct lkdf_scope *s;
+
+	must(lkdf_scope_create(rt, NULL, &s));
+	must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &in), &done));
+	pipe_until(&p, 1);
+	must(lkdf_scope_cancel(rt, s, -EINTR));
+	is(lkdf_event_wait(done, -1), error, "the task ends with %d", error);
+	is(p.nr_calls, 2, "its body was called once more");
+	is(p.nr_begun, 1, "and was told of the cancel");
+	lkdf_scope_wait(rt, s, -1);
+	lkdf_scope_put(s);
+	lkdf_kind_put(k);
+	lkdf_channel_put(p.ch);
+}
+
 /* A value comes beside the cancel of one of two: the other one has it then. */
 static void a_cancel_passes_the_wake_on(struct lkdf *rt)
 {
@@ -424,6 +476,8 @@ static void run_all(const char *options)
 	bad_input_is_refused(rt);
 	an_error_reaches_the_body(rt);
 	a_cancel_ends_the_waiting(rt);
+	a_cancel_is_seen(rt, wait_stubbornly, -EINTR);
+	a_cancel_is_seen(rt, undo, 0);
 	a_cancel_passes_the_wake_on(rt);
 	who_does_not_try_passes_on(rt);
 	who_goes_on_to_wait_elsewhere_passes_on(rt);
