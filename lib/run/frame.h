@@ -183,15 +183,14 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 /* The run's last task is resolved. Next repetition or the end. */
 void frame_end(struct worker *w, struct frame *f);
 
-/* Of a run under way. */
+/* Of a run under way; any worker that has one of its tasks. */
 static inline bool frame_sane(const struct frame *f)
 {
 	const struct lkdf_graph *g = f->graph;
 
 	return a_load(&f->is_busy, relaxed) == FRAME_BUSY &&
 	       f->index < g->nr_frames && (f->recs || !g->nr_recs) &&
-	       f->scope && a_load(&f->first_err, relaxed) <= 0 &&
-	       f->next_source <= max_u64(g->nr_sources, g->nr_recs);
+	       f->scope && a_load(&f->first_err, relaxed) <= 0;
 }
 
 /* Is it one of its records? */

@@ -116,6 +116,7 @@ uint64_t sources_take(struct worker *w, struct frame *f)
 	const struct lkdf_graph *g = f->graph;
 	uint32_t first = f->next_source, end, source;
 
+	check(first <= g->nr_sources);
 	end = (uint32_t)min_u64(first + SOURCE_CHUNK, g->nr_sources);
 	f->next_source = end;
 	if (end < g->nr_sources &&
