@@ -290,6 +290,11 @@ static const struct option_row rows[] = {
 	  .help = "when no body, task or run has ended for so long although "
 		  "some are under way, the log is told once what lkdf_why() "
 		  "says, as errors; 0: nobody watches" },
+	{ .name = "kinds",
+	  .type = OPTION_BOOL,
+	  AT(kinds),
+	  .help = "bodies are counted by kind, and one of about 64 is timed, "
+		  "for lkdf stat, lkdf top and lkdf_stat(): 1 to 2 ns a body" },
 	{ .name = "trace",
 	  .type = OPTION_TEXT,
 	  AT(trace),

@@ -7,6 +7,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "api/kindstat.h"
 #include "api/memstat.h"
 #include "base/quote.h"
 #include "base/text.h"
@@ -120,6 +121,8 @@ static int find_stat(const struct lkdf *rt, const char *name, uint64_t *out)
 		*out = (uint64_t)rt->nr_workers;
 		return 0;
 	}
+	if (find_counter(name, &i) && !kindstat_find(rt, name, out))
+		return 0;
 	if (find_counter(name, &i))
 		return memstat_find(rt->heap, name, out);
 	*out = sum_counter(rt, i);
@@ -286,11 +289,13 @@ static void put_stat(struct text *f, bool is_json, const char *name, uint64_t v)
 {
 	bool is_first = f->used <= 1;
 
-	if (is_json)
-		text_put(f, "%s\n\"%s\":%" PRIu64, is_first ? "" : ",", name,
-			 v);
-	else
+	if (!is_json) {
 		text_put(f, "%s %" PRIu64 "\n", name, v);
+		return;
+	}
+	text_put(f, "%s\n", is_first ? "" : ",");
+	put_json_text(f, name);
+	text_put(f, ":%" PRIu64, v);
 }
 
 struct stats_out {
@@ -298,7 +303,7 @@ struct stats_out {
 	bool is_json;
 };
 
-static void put_memstat(void *u, const char *name, uint64_t v)
+static void put_named(void *u, const char *name, uint64_t v)
 {
 	struct stats_out *o = u;
 
@@ -318,7 +323,8 @@ static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 		snprintf(name, sizeof(name), "lkdf.%s", counter_rows[i].name);
 		put_stat(f, is_json, name, sum_counter(rt, i));
 	}
-	memstat_each(rt->heap, put_memstat, &out);
+	kindstat_each(rt, put_named, &out);
+	memstat_each(rt->heap, put_named, &out);
 	for (executor = 0; executor < rt->nr_executors; executor++) {
 		if (executor >= rt->nr_workers &&
 		    !a_load(&rt->trace.rings[executor].start_seq, relaxed))

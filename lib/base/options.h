@@ -31,7 +31,7 @@ struct options {
 	int64_t device_queues, device_memory, device_spin_us, copy_inline_kib;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;
-	int64_t stall, omp, trace_last;
+	int64_t stall, omp, kinds, trace_last;
 	int64_t trace_signal; /* index of its words */
 	char cpus[OPTION_TEXT_SIZE];
 	char topology[OPTION_TEXT_SIZE];

@@ -12,6 +12,12 @@
 /* After the trace. 0 or -ENOMEM. */
 int signals_open(struct lkdf *rt);
 
+/* Are kinds to be noted, for the probe or to be counted? */
+static inline bool signals_want_kinds(const struct lkdf *rt)
+{
+	return workers_want_kinds(&rt->signals) || rt->options->kinds;
+}
+
 /* On the thread of an executor, when it starts. */
 void signals_enter(struct executor *ex);
 void signals_enter_worker(struct worker *w);

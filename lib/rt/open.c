@@ -119,7 +119,10 @@ static void init_executor(void *u, int i)
 	ex->id = i;
 	ex->ring = &rt->trace.rings[i];
 	ex->counters = rt->trace.rings[i].counters;
+	ex->kinds = ex->ring->kinds;
 	ex->noted = workers_kind_at(&rt->signals, i);
+	if (!ex->noted)
+		ex->noted = &ex->unread;
 	for (p = 0; p < NR_POOLS; p++)
 		magazine_init(&ex->magazine[p], &rt->pool[p]);
 }

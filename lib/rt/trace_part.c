@@ -57,6 +57,7 @@ static int open_trace(struct lkdf *rt)
 		.last_ns = rt->options->trace_last * 1000000000,
 		.last_signal = signal_number(rt->options),
 		.is_optional = rt->options->trace_is_variable,
+		.counts_kinds = rt->options->kinds,
 		.facts = facts,
 		.log = &rt->log,
 	};

@@ -4,6 +4,7 @@
 #include "base/membarrier.h"
 #include "core/completion.h"
 #include "core/runtime.h"
+#include "core/signals.h"
 #include "mem/heap.h"
 #include "run/resolve.h"
 #include "run/static_leave.h"
@@ -11,8 +12,8 @@
 #include "sched/holdoff.h"
 #include "sched/part.h"
 #include "sched/tick.h"
-#include "task/body.h"
 #include "task/kind.h"
+#include "task/noted.h"
 
 #include <sched.h>
 
@@ -201,7 +202,7 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 /*
  * From a step on, and where it ended; NO_TASK: the run has left its order, all
- * is done. is_noted: the probe wants to know kinds, and all have SLOW_NOTED;
+ * is done. is_noted: kinds are noted or counted, and all have SLOW_NOTED;
  * what is noted stays until the steps have ended.
  */
 static inline __attribute__((always_inline)) uint32_t
@@ -245,7 +246,8 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded,
 		c->index = s->index;
 		if (is_noted)
 			a_store(noted, k->trace_name, relaxed);
-		rc = likely(!slow) ? body_call(fn, c, r->arg)
+		rc = likely(!slow) ? (is_noted ? noted_body(k, c, fn, r->arg)
+					       : body_call(fn, c, r->arg))
 				   : kind_call_timed(k, c, fn, r->arg);
 		if (unlikely((rc | c->after) < 0))
 			break;
@@ -285,9 +287,9 @@ run_guarded_noted(struct burst *b, uint32_t at, uint32_t end)
 	return run_steps(b, at, end, true, true);
 }
 
-static bool has_probe(const struct burst *b)
+static bool notes_kinds(const struct burst *b)
 {
-	return workers_want_kinds(&b->rt->signals);
+	return signals_want_kinds(b->rt);
 }
 
 /* Is there something that may not wait for all the steps of a turn? */
@@ -345,7 +347,7 @@ static void go_on_alone(struct burst *b, uint32_t end, uint32_t nr_steps)
 	uint32_t at;
 
 	at = take_turn(b, f->next_source, &end,
-		       has_probe(b) ? run_alone_noted : run_alone);
+		       notes_kinds(b) ? run_alone_noted : run_alone);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {
@@ -371,7 +373,7 @@ static void go_on_guarded(struct burst *b, uint32_t end, uint32_t nr_steps)
 	if (deque_has_private(d))
 		deque_share_all(d);
 	at = take_turn(b, at, &end,
-		       has_probe(b) ? run_guarded_noted : run_guarded);
+		       notes_kinds(b) ? run_guarded_noted : run_guarded);
 	if (at == NO_TASK)
 		return;
 	if (at < end) {

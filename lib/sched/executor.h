@@ -29,7 +29,8 @@ struct executor {
 	int id; /* workers first, then the blocking pool */
 	int node;
 	struct trace_ring *ring; /* its events and slices */
-	_Atomic(uint32_t) *noted; /* for the probe, see task/noted.h; or NULL */
+	_Atomic(uint32_t) *noted; /* for the probe, see task/noted.h */
+	struct kind_row *kinds; /* NULL: bodies are not counted by kind */
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */
@@ -40,6 +41,7 @@ struct executor {
 	const void *scope; /* whose cancel ends waits of the body; or NULL */
 	uint64_t nr_begun; /* bodies and operations that were recorded */
 	uint64_t now; /* uid of the last of them, see task/traced.h */
+	_Atomic(uint32_t) unread; /* noted, where no probe can read it */
 };
 
 #endif

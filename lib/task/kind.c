@@ -86,7 +86,7 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	if (a->flags & (LKDF_BLOCKING | LKDF_TEAM) || a->nr_limit ||
 	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
-	slow |= workers_want_kinds(&k->rt->signals) ? SLOW_NOTED : 0;
+	slow |= signals_want_kinds(k->rt) ? SLOW_NOTED : 0;
 	slow |= k->rt->watch || hooks_want_tasks(&k->rt->hooks) ? SLOW_WATCHED
 								: 0;
 	k->trace_name = tell_kind(k, a);

@@ -16,7 +16,8 @@
  *	                changes
  *	SLOW_WATCHED    option stall knows what kind runs, a tool of the option
  *	                hooks is told, nothing else changes
- *	SLOW_NOTED      the probe knows what kind runs, nothing else changes:
+ *	SLOW_NOTED      the probe knows what kind runs, or bodies are counted by
+ *			kind, nothing else changes:
  *			the hot loops know that, too, see noted.h
  *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a
  *	                task of its own

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Bodies while lkdf probe is there: an executor has its kind noted while it
- * runs one, where the kernel's programs read it. Nothing else changes for a
- * kind that is known to be short, so that the hot loops call these bodies
- * themselves.
+ * Bodies of kinds with SLOW_NOTED: while lkdf probe is there an executor has
+ * its kind noted while it runs one, where the kernel's programs read it; with
+ * option kinds it counts the body, and times one of about 64. Nothing else
+ * changes for a kind that is known to be short, so that the hot loops call
+ * these bodies themselves.
  */
 #ifndef TASK_NOTED_H
 #define TASK_NOTED_H
@@ -11,6 +12,29 @@
 #include "task/body.h"
 #include "task/ctx.h"
 #include "task/kind.h"
+#include "trace/kind_row.h"
+
+/* A body that is counted, and timed now. */
+int noted_time(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+	       void *arg);
+
+/* Its kind is noted. */
+static inline __attribute__((always_inline)) int
+noted_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
+{
+	struct kind_row *row = c->ex->kinds;
+	int rc;
+
+	if (!row)
+		return body_call(fn, c, arg);
+	row += k->trace_name;
+	if (kind_row_count(row))
+		return noted_time(k, c, fn, arg);
+	rc = body_call(fn, c, arg);
+	if (unlikely(c->after < 0) && c->put_off)
+		kind_row_uncount(row, 0);
+	return rc;
+}
 
 /* Of a kind with SLOW_NOTED. A join runs other bodies within this one. */
 static inline __attribute__((always_inline)) int
@@ -21,7 +45,7 @@ noted_call(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	int rc;
 
 	a_store(noted, k->trace_name, relaxed);
-	rc = body_call(fn, c, arg);
+	rc = noted_body(k, c, fn, arg);
 	a_store(noted, outer, relaxed);
 	return rc;
 }

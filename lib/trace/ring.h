@@ -59,10 +59,13 @@ enum steal_why {
 #define NO_TASK_NUMBER UINT64_MAX
 #define NO_SLICE_TASK UINT32_MAX
 
+struct kind_row;
+
 struct trace_ring {
 	/* Set at open, constant afterwards. */
 	_Alignas(CACHE_LINE) struct lkdf_stats_block *block;
 	struct counters *counters;
+	struct kind_row *kinds; /* by name; NULL: they are not counted */
 	_Atomic(uint64_t) *events; /* three words each */
 	uint64_t event_mask;
 	_Atomic(uint32_t) *bell; /* of the drain thread */

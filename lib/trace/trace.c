@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/lock.h"
 #include "trace/drain.h"
+#include "trace/kind_row.h"
 #include "trace/last_signal.h"
 #include "trace/memfd.h"
 #include "trace/record.h"
@@ -30,7 +31,7 @@ static const struct lkdf_stats_event_desc event_rows[] = { EVENT_TABLE(
 
 /* Where everything lies; the header is a copy that nobody can spoil. */
 static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
-		    bool records)
+		    bool records, bool counts_kinds)
 {
 	uint64_t block, at = sizeof(*h);
 
@@ -72,6 +73,9 @@ static void lay_out(struct lkdf_stats_header *h, const struct trace *t,
 	block = sizeof(struct lkdf_stats_block);
 	h->counters_offset = (uint32_t)block;
 	block = round_up(block + sizeof(struct counters), CACHE_LINE);
+	h->kind_size = sizeof(struct kind_row);
+	h->kinds_offset = counts_kinds ? (uint32_t)block : 0;
+	block += counts_kinds ? MAX_NAMES * sizeof(struct kind_row) : 0;
 	h->events_offset = (uint32_t)block;
 	block += h->event_records * sizeof(struct lkdf_stats_event);
 	block = round_up(block, CACHE_LINE);
@@ -140,6 +144,8 @@ static int init_rings(struct trace *t, const struct lkdf_stats_header *h)
 		block = (char *)t->base + h->blocks_offset + i * h->block_size;
 		r->block = (void *)block;
 		r->counters = (void *)(block + h->counters_offset);
+		if (h->kinds_offset)
+			r->kinds = (void *)(block + h->kinds_offset);
 		r->events = (void *)(block + h->events_offset);
 		r->event_mask = h->event_records - 1;
 		r->bell = &t->bell;
@@ -185,7 +191,7 @@ int trace_open(struct trace *t, const struct trace_attr *a)
 	t->start_ns = (uint64_t)clock_now_ns();
 	t->log = a->log;
 	pthread_mutex_init(&t->lock, NULL);
-	lay_out(&h, t, records);
+	lay_out(&h, t, records, a->counts_kinds);
 	t->notes_end = &t->notes;
 	t->names = calloc(MAX_NAMES, sizeof(*t->names));
 	t->kinds = calloc(MAX_NAMES, sizeof(*t->kinds));

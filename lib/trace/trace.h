@@ -32,6 +32,7 @@ struct trace_attr {
 	int64_t last_ns;
 	int last_signal; /* of the process, that asks for it; 0: none */
 	bool is_optional; /* a file that cannot be made is told to the log */
+	bool counts_kinds; /* option kinds */
 	const char *facts; /* lines "key=value", copied; NULL: none */
 	const struct log *log;
 };

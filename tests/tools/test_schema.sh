@@ -73,7 +73,7 @@ ok $? 'a process to be asked'
 "$dir/ask_target" graph >"$dir/graph.json" 2>"$log" &&
 	valid graph "$dir/graph.json"
 ok $? 'a graph that was dumped'
-start_target "$dir/ask_target" busy 2
+start_target env LKDF_KINDS=yes "$dir/ask_target" busy 2
 of_verb stat 'stat' stat --json -p "$pid"
 of_verb top 'top' top --json -I 50 -p "$pid"
 of_verb why_process 'why' why --json -p "$pid"

@@ -111,6 +111,9 @@ ok $? 'a process that ends: 5, and said'
 
 # ---- a runtime that works
 
+ask_target
+ok $? 'a program that computes'
+
 "$build/examples/convoy" --lock none --seconds 100 >/dev/null 2>&1 &
 pid=$!
 # shellcheck disable=SC2317
@@ -122,6 +125,40 @@ grep -qE 'workers  [0-9.]+ % busy  [0-9.]+[kM]? tasks/s' "$dir/log"
 ok $? 'a program that works'
 kill $pid
 wait $pid 2>/dev/null
+
+start_target env LKDF_KINDS=yes "$dir/ask_target" busy 1
+# shellcheck disable=SC2317
+counts() {
+	"$lkdf" top -b -n 1 -I 50 -p "$pid" -w kinds >"$dir/log" 2>&1 &&
+		grep -q '^compute .* - .* - ' "$dir/log"
+}
+await counts
+ok $? 'kinds that are counted, without a recording'
+# shellcheck disable=SC2317
+counts_in_json() {
+	"$lkdf" top --json -I 50 -p "$pid" >"$dir/log" 2>&1
+	python3 - "$dir/log" >"$dir/why" 2>&1 <<'END'
+import json, sys
+t = json.load(open(sys.argv[1]))
+assert t["is_counted"] and not t["is_recorded"]
+k = {k["name"]: k for k in t["kinds"]}["compute"]
+assert k["p99_us"] == 0 and k["mean_us"] >= 0 and k["bodies_per_second"] > 0
+END
+}
+await counts_in_json
+ok $? 'and in JSON' "$dir/why"
+try 0 'lkdf stat has them' "$lkdf" stat -p "$pid"
+holds '^ *[0-9]*  bodies      compute .* us each, as [0-9]* of them were timed'
+try 0 'as metrics, too' "$lkdf" stat -p "$pid" -m "$dir/metrics"
+grep -qE '^lkdf_kind_bodies_total.*kind="compute".* [0-9]+$' "$dir/metrics" &&
+	grep -qE '^lkdf_kind_ns_total.*kind="compute".* [0-9]+$' "$dir/metrics"
+ok $? 'with the kind as a label'
+stop_target KILL
+start_target "$dir/ask_target" busy 1
+"$lkdf" stat --json -p "$pid" >"$dir/log" 2>&1
+grep -q '"kinds_counted": false' "$dir/log"
+ok $? 'without the option nobody counts'
+stop_target KILL
 
 # ---- screens
 

@@ -2,6 +2,7 @@
 #include "stat/print.h"
 
 #include "json.h"
+#include "stat/kinds.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -63,6 +64,33 @@ static bool is_of_devices(const struct stats *s, uint32_t i)
 	return !strncmp(stats_counter_name(s, i), "device.", 7);
 }
 
+static void print_kind(const struct stats_kind *k)
+{
+	printf("%20" PRIu64 "  bodies      %-20s ", k->bodies, k->name);
+	if (k->timed)
+		printf("%.3f s in all, %.3f us each, as %" PRIu64
+		       " of them were timed\n",
+		       k->ns * 1e-9, k->ns * 1e-3 / (double)k->bodies,
+		       k->timed);
+	else
+		printf("none was timed\n");
+}
+
+/* With option kinds. */
+static void print_kinds(const struct stat_look *l)
+{
+	struct stats_kinds kinds;
+	uint32_t i;
+
+	stats_kinds(l->stats, l->nr_stats, &kinds);
+	if (kinds.nr)
+		printf("bodies by kind, with those that a join ran within "
+		       "them\n");
+	for (i = 0; i < kinds.nr; i++)
+		print_kind(&kinds.kind[i]);
+	stats_kinds_free(&kinds);
+}
+
 void stat_print_text(const struct stat_look *l, bool is_verbose)
 {
 	const struct stats *s = l->stats;
@@ -80,6 +108,7 @@ void stat_print_text(const struct stat_look *l, bool is_verbose)
 		if (is_verbose || is_of_devices(s, i))
 			print_executors(l, i, is_verbose);
 	}
+	print_kinds(l);
 }
 
 /* Each device of one runtime. */
@@ -105,6 +134,26 @@ static void write_devices(struct json *j, const struct stats *s)
 	}
 }
 
+static void write_kinds(struct json *j, const struct stat_look *l)
+{
+	struct stats_kinds kinds;
+	const struct stats_kind *k;
+
+	stats_kinds(l->stats, l->nr_stats, &kinds);
+	json_bool(j, "kinds_counted", kinds.are_counted);
+	json_open(j, "kinds", '[');
+	for (k = kinds.kind; k < kinds.kind + kinds.nr; k++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "name", k->name);
+		json_int(j, "bodies", (int64_t)k->bodies);
+		json_fixed(j, "ns", k->ns, 0);
+		json_int(j, "timed", (int64_t)k->timed);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+	stats_kinds_free(&kinds);
+}
+
 void stat_print_json(const struct stat_look *l)
 {
 	struct json j;
@@ -124,6 +173,7 @@ void stat_print_json(const struct stat_look *l)
 		json_int(&j, stats_counter_name(l->stats, i),
 			 (int64_t)l->value[i]);
 	json_close(&j, '}');
+	write_kinds(&j, l);
 	json_open(&j, "devices", '[');
 	for (r = 0; r < l->nr_stats; r++)
 		write_devices(&j, &l->stats[r]);
@@ -193,6 +243,43 @@ static void put_escaped(FILE *out, const char *text)
 	}
 }
 
+static void put_kind_metric(const struct stat_look *l, FILE *out,
+			    const struct stats_kind *k, const char *name)
+{
+	fprintf(out, "%s_total{pid=\"%d\",command=\"", name, l->pid);
+	put_escaped(out, l->command);
+	fputs("\",kind=\"", out);
+	put_escaped(out, k->name);
+	fputs("\"} ", out);
+}
+
+/* A sample for each kind, with option kinds. */
+static void put_kind_metrics(const struct stat_look *l, FILE *out)
+{
+	struct stats_kinds kinds;
+	uint32_t i;
+
+	stats_kinds(l->stats, l->nr_stats, &kinds);
+	if (kinds.nr)
+		fputs("# TYPE lkdf_kind_bodies counter\n"
+		      "# HELP lkdf_kind_bodies bodies that have begun\n",
+		      out);
+	for (i = 0; i < kinds.nr; i++) {
+		put_kind_metric(l, out, &kinds.kind[i], "lkdf_kind_bodies");
+		fprintf(out, "%" PRIu64 "\n", kinds.kind[i].bodies);
+	}
+	if (kinds.nr)
+		fputs("# TYPE lkdf_kind_ns counter\n"
+		      "# HELP lkdf_kind_ns time of bodies, by those that were "
+		      "timed\n",
+		      out);
+	for (i = 0; i < kinds.nr; i++) {
+		put_kind_metric(l, out, &kinds.kind[i], "lkdf_kind_ns");
+		fprintf(out, "%.0f\n", kinds.kind[i].ns);
+	}
+	stats_kinds_free(&kinds);
+}
+
 void stat_print_metrics(const struct stat_look *l, FILE *out)
 {
 	char name[64];
@@ -206,5 +293,6 @@ void stat_print_metrics(const struct stat_look *l, FILE *out)
 		put_escaped(out, l->command);
 		fprintf(out, "\"} %" PRIu64 "\n", l->value[i]);
 	}
+	put_kind_metrics(l, out);
 	fputs("# EOF\n", out);
 }

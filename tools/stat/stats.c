@@ -129,6 +129,10 @@ int stats_map(struct stats *s, int fd)
 	if (rc)
 		return rc;
 	memcpy(&s->h, s->base, sizeof(s->h));
+	/* A runtime of before has fewer fields. */
+	if (s->h.header_size < sizeof(s->h))
+		memset((uint8_t *)&s->h + s->h.header_size, 0,
+		       sizeof(s->h) - s->h.header_size);
 	rc = is_sane(s) ? copy_tables(s) : -EBADMSG;
 	if (rc)
 		stats_unmap(s);

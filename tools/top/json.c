@@ -101,6 +101,7 @@ static void write_kinds(struct json *j, const struct top *t)
 		json_text(j, "name", k->name);
 		json_fixed(j, "bodies_per_second", k->rate, 1);
 		json_fixed(j, "share", k->share, 4);
+		json_fixed(j, "mean_us", k->mean_us, 3);
 		json_fixed(j, "p50_us", us_at(k, 50), 3);
 		json_fixed(j, "p99_us", us_at(k, 99), 3);
 		json_int(j, "local_bytes", (int64_t)k->local);
@@ -178,6 +179,7 @@ void top_print_json(const struct top *t)
 	write_nodes(&j, t);
 	write_workers(&j, t);
 	json_bool(&j, "is_recorded", t->is_recorded);
+	json_bool(&j, "is_counted", t->is_counted);
 	write_kinds(&j, t);
 	write_devices(&j, t);
 	write_units(&j, t);

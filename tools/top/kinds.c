@@ -69,6 +69,7 @@ static void add_slice(const struct top *t, struct top_kind *k,
 	k->us[k->nr_seen % TOP_DURATIONS] =
 		us * 16 < UINT32_MAX ? (uint32_t)(us * 16) : UINT32_MAX;
 	k->nr_seen++;
+	k->mean_us += (us - k->mean_us) / k->nr_seen;
 	k->rate += many / t->seconds;
 	k->share += many * us / 1e6 / t->seconds;
 	k->local += (uint32_t)b->value * 64ull;
@@ -142,6 +143,39 @@ static void find_rings(struct top *t)
 	}
 }
 
+/* A kind: its bodies and time since the look before. */
+static void add_counted(struct top *t, const struct stats_kind *now,
+			const struct stats_kind *before)
+{
+	double bodies = (double)(now->bodies - (before ? before->bodies : 0));
+	double ns = now->ns - (before ? before->ns : 0);
+	struct top_kind *k;
+
+	if (bodies <= 0 || ns < 0)
+		return;
+	k = &t->kind[find_kind(t, now->name)];
+	k->rate += bodies / t->seconds;
+	k->share += ns / 1e9 / t->seconds;
+	k->mean_us = now->ns / 1e3 / (double)now->bodies;
+}
+
+/* While a recording tells more they are counted only. */
+static void count_kinds(struct top *t)
+{
+	struct stats_kinds now;
+	uint32_t i;
+
+	stats_kinds(t->stats, t->nr_stats, &now);
+	t->is_counted = now.are_counted && !t->is_recorded;
+	for (i = 0; t->is_counted && i < now.nr; i++)
+		add_counted(t, &now.kind[i],
+			    stats_kind_find(&t->counted, now.kind[i].name));
+	stats_kinds_free(&t->counted);
+	t->counted = now;
+	if (t->is_counted)
+		finish(t);
+}
+
 void top_kinds(struct top *t)
 {
 	uint64_t most = ALL_SLICES / (t->nr_rows ? t->nr_rows : 1);
@@ -150,6 +184,7 @@ void top_kinds(struct top *t)
 
 	t->nr_kinds = 0;
 	find_rings(t);
+	count_kinds(t);
 	if (!t->is_recorded)
 		return;
 	if (most < LEAST_SLICES)

@@ -143,6 +143,7 @@ void top_close(struct top *t)
 	free(t->row);
 	free(t->node);
 	free(t->kind);
+	stats_kinds_free(&t->counted);
 	free(t->words);
 	free(t->unit);
 	if (t->futex)

@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "doctor/shared_cpus.h"
 #include "probe/futex.h"
+#include "stat/kinds.h"
 #include "stat/stats.h"
 
 #include <stdbool.h>
@@ -65,6 +66,7 @@ struct top_kind {
 	double rate; /* bodies a second, estimated where some were passed over
 		      */
 	double share; /* of worker time */
+	double mean_us; /* of those that were timed */
 	uint64_t local, remote; /* bytes, of bodies that said so */
 	uint32_t nr_seen;
 	uint32_t nr_us, us[TOP_DURATIONS]; /* sorted, in 1/16 us */
@@ -122,6 +124,8 @@ struct top {
 	/* While something is recorded. is_hidden: something is whose rings
 	 * cannot be mapped. */
 	bool is_recorded, is_hidden;
+	bool is_counted; /* kinds are those that the option kinds counts */
+	struct stats_kinds counted; /* as the look before has found them */
 	uint32_t nr_kinds;
 	struct top_kind *kind; /* TOP_KINDS; most time first */
 
@@ -150,7 +154,8 @@ void top_look_words(struct top *t);
 /* Devices since the look before. */
 void top_devices(struct top *t);
 
-/* Kinds of slices since the look before. */
+/* Kinds since the look before: of slices while something is recorded, else
+ * those that the option kinds counts. */
 void top_kinds(struct top *t);
 
 /* ---- pages --------------------------------------------------------------- */

@@ -219,8 +219,14 @@ static void fill_kind(struct top_page *p, const struct top_kind *k)
 	page_name(p, -name_width(p), k->name);
 	page_number(p, 9, k->rate);
 	page_cell(p, 8, "%.1f %%", 100 * k->share);
-	page_number(p, 8, us_at(k, 0.5));
-	page_number(p, 8, us_at(k, 0.99));
+	page_number(p, 8, k->mean_us);
+	if (k->nr_us) {
+		page_number(p, 8, us_at(k, 0.5));
+		page_number(p, 8, us_at(k, 0.99));
+	} else {
+		page_cell(p, 8, "-");
+		page_cell(p, 8, "-");
+	}
 	if (k->local + k->remote)
 		page_cell(p, 8, "%.1f %%",
 			  100.0 * (double)k->remote /
@@ -237,6 +243,7 @@ static void fill_kinds(struct top_page *p, const struct top *t)
 	page_cell(p, -name_width(p), "kind");
 	page_cell(p, 9, "bodies/s");
 	page_cell(p, 8, "share");
+	page_cell(p, 8, "mean us");
 	page_cell(p, 8, "p50 us");
 	page_cell(p, 8, "p99 us");
 	page_cell(p, 8, "remote");
@@ -245,10 +252,11 @@ static void fill_kinds(struct top_page *p, const struct top *t)
 	if (t->is_hidden)
 		page_text(p, "It is recorded, in memory that others cannot "
 			     "map: it had no memfd of that size.");
-	else if (!t->is_recorded)
+	else if (!t->is_recorded && !t->is_counted)
 		page_text(p, "Kinds are known while the process is recorded: "
 			     "lkdf trace record -p PID, lkdf run --trace FILE "
-			     "or LKDF_TRACE=FILE.");
+			     "or LKDF_TRACE=FILE; and where it counts them: "
+			     "LKDF_KINDS=yes.");
 	else if (!t->nr_kinds)
 		page_text(p, "No body has ended.");
 }

@@ -90,6 +90,17 @@ struct lkdf_stats_header {
 
 	/* Constant as what is above them. */
 	uint64_t device_table_offset; /* 0: there is none */
+	uint32_t kinds_offset; /* in a block; 0: kinds are not counted */
+	uint32_t kind_size; /* of a row */
+	uint8_t reserved[56];
+};
+
+/* A row of a block's table of kinds, by the number of the name. */
+struct lkdf_stats_kind {
+	/* Its executor writes at any time. */
+	uint64_t bodies; /* that have begun */
+	uint64_t ticks; /* that they took, by those that were timed */
+	uint64_t timed;
 };
 
 /* A row of the table of devices. */
@@ -377,7 +388,7 @@ enum lkdf_lane_sort {
 	LKDF_LANE_WAITS = 3, /* kernels that wait for memory of a device */
 };
 
-LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 256);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 320);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, start_ticks) == 32);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, event_records) == 60);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, name_cap) == 88);
@@ -387,6 +398,8 @@ LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, nr_names) == 192);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, label_cap) == 184);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, device_table_offset) ==
 		   248);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, kinds_offset) == 256);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_kind) == 24);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_device) == 256);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_device, used) == 184);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_label) == 72);

@@ -248,7 +248,8 @@ int lkdf_why(struct lkdf *rt, const char *format, int fd);
  * lkdf_stat() - one counter by name
  * @rt:   runtime
  * @name: "lkdf.worker.3.tasks" or "lkdf.tasks" (summed over the workers);
- *        lkdf_describe(rt, "stats", ...) lists all
+ *        "lkdf.kind.NAME.bodies" with option kinds; lkdf_describe(rt, "stats",
+ * ...) lists all
  * @out:  value; read while workers run it may lag behind
  *
  * Return: 0; -ENOENT unknown name.
