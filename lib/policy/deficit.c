@@ -32,6 +32,18 @@ double deficit_median(const double *measured, int nr)
 	return best > 0 ? best : 1;
 }
 
+double deficit_mean(const struct deficit_node *node, int nr)
+{
+	double work = 0, nr_workers = 0;
+	int n;
+
+	for (n = 0; n < nr; n++) {
+		work += node[n].remaining * node[n].rate;
+		nr_workers += node[n].nr_workers;
+	}
+	return nr_workers > 0 ? work / nr_workers : 0;
+}
+
 double deficit_extra_at(int distance)
 {
 	return PLAN_MEMORY_SHARE * (plan_penalty(distance) - 1);

@@ -6,6 +6,10 @@
  * task and its remote accesses are worth, and only for a queue. Remaining work
  * is known because the graph is sealed and its blocks have homes.
  *
+ * A thief trusts the plan: a node that will be done within DEFICIT_TRUST tasks'
+ * time of the mean of all nodes keeps its tasks, whoever is ahead of it. Tasks
+ * and not a share of the time left: near the end a share is less than a task.
+ *
  * Pure functions over numbers that the caller has read, torn or stale as they
  * may be: a wrong decision costs time, nothing else. Work is in bytes touched,
  * a rate is time per byte, and time is in any one unit; no constant is a time.
@@ -20,6 +24,8 @@
 #define DEFICIT_GAP 0.35
 /* And still be behind after losing so many tasks like this one. */
 #define DEFICIT_TASKS 2
+/* A node that is behind the mean by so many of its tasks keeps them. */
+#define DEFICIT_TRUST 1
 /* Patience: so often the loss and this part of the task itself. */
 #define DEFICIT_PATIENCE 4
 /* After so many times its patience a worker takes whatever there is. */
@@ -127,6 +133,18 @@ static inline bool deficit_is_patient(double wait, double idle,
 			       (t->loss + DEFICIT_PATIENCE_TASK * t->time);
 }
 
+/*
+ * The time that all nodes would still need if each worker had the same to do;
+ * 0 without workers. Nodes without workers count by what they still have.
+ */
+double deficit_mean(const struct deficit_node *node, int nr);
+
+/* Will the node be done about when all are? mean: deficit_mean(). */
+static inline bool deficit_keeps(const struct deficit_node *n, double mean)
+{
+	return deficit_time(n) <= mean + DEFICIT_TRUST * n->mean_task * n->rate;
+}
+
 /* Why a worker of the thief, idle for so long, may take the task, if it may. */
 enum deficit_why {
 	DEFICIT_NO,
@@ -136,14 +154,15 @@ enum deficit_why {
 
 static inline enum deficit_why deficit_why(const struct deficit_node *thief,
 					   const struct deficit_node *victim,
-					   double idle,
+					   double mean, double idle,
 					   const struct deficit_task *t)
 {
 	double left = deficit_time(victim);
+	bool keeps = deficit_keeps(victim, mean);
 
-	if (deficit_is_behind(left, left - deficit_time(thief), t))
+	if (!keeps && deficit_is_behind(left, left - deficit_time(thief), t))
 		return DEFICIT_BEHIND;
-	return deficit_is_patient(deficit_wait(victim), idle, t) ||
+	return (!keeps && deficit_is_patient(deficit_wait(victim), idle, t)) ||
 			       idle >= DEFICIT_PATIENCE_END * DEFICIT_PATIENCE *
 					       (t->time + t->loss)
 		       ? DEFICIT_WAITED
@@ -152,9 +171,10 @@ static inline enum deficit_why deficit_why(const struct deficit_node *thief,
 
 static inline bool deficit_allows(const struct deficit_node *thief,
 				  const struct deficit_node *victim,
-				  double idle, const struct deficit_task *t)
+				  double mean, double idle,
+				  const struct deficit_task *t)
 {
-	return deficit_why(thief, victim, idle, t) != DEFICIT_NO;
+	return deficit_why(thief, victim, mean, idle, t) != DEFICIT_NO;
 }
 
 /*

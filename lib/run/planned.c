@@ -157,11 +157,14 @@ void planned_begin(struct frame *f, struct executor *ex)
 {
 	struct planned *p = f->graph->planned;
 	const struct work *w;
+	uint64_t now = clock_ticks();
 	bool has_moved;
 	uint32_t i;
 	int node;
 
 	follow_board(f->graph, ex);
+	for (node = 0; node < p->nr_nodes; node++)
+		load_begin(load_of(f, node), now);
 	has_moved = a_load(&p->has_moved, relaxed);
 	w = has_moved ? p->reader : p->node;
 	for (node = 0; node < p->nr_nodes; node++)

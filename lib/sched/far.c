@@ -12,6 +12,29 @@
 #define MIN_NAP_NS 50000
 #define MAX_NAP_NS 5000000
 
+static uint32_t nr_public(struct deque *d)
+{
+	uint64_t span = a_load(&d->span, relaxed);
+
+	return span_split(span) - span_tail(span);
+}
+
+/* Items that wait for their turn: nobody knows how long without any rate. */
+static void count_ready(const struct worker *w)
+{
+	struct sched *s = w->sched;
+	struct deficit_node *d = w->far->node;
+	int i, level;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		d[i].nr_ready =
+			a_load(&s->nodes[i].inbox.head, relaxed) != NULL;
+	for (i = 0; i < s->nr_workers; i++)
+		for (level = 0; level < DEQUE_BOUND; level++)
+			d[s->workers[i].node - s->nodes].nr_ready +=
+				nr_public(&s->workers[i].deque[level]);
+}
+
 static void load_node(const struct worker *w, int i, double median)
 {
 	struct sched_node *n = &w->sched->nodes[i];
@@ -22,33 +45,31 @@ static void load_node(const struct worker *w, int i, double median)
 	d->remaining = bytes > 0 && nr > 0 ? (double)bytes : 0;
 	d->mean_task = nr > 0 ? d->remaining / (double)nr : 0;
 	d->rate = deficit_rate(w->far->measured[i], median);
-	d->nr_ready = a_load(&n->inbox.head, relaxed) != NULL;
+	d->nr_ready = 0;
 	d->nr_workers = n->nr_workers;
-}
-
-static uint32_t nr_public(struct deque *d)
-{
-	uint64_t span = a_load(&d->span, relaxed);
-
-	return span_split(span) - span_tail(span);
 }
 
 void far_look(struct worker *w, uint64_t idle_ticks)
 {
 	struct sched *s = w->sched;
+	struct far *far = w->far;
+	uint64_t now = clock_ticks();
+	bool is_known = false;
 	double median;
-	int i, level;
+	int i;
 
-	w->far->idle = (double)idle_ticks;
-	for (i = 0; i < s->nr_nodes; i++)
-		w->far->measured[i] = load_rate(&s->nodes[i].load);
-	median = deficit_median(w->far->measured, s->nr_nodes);
+	for (i = 0; i < s->nr_nodes; i++) {
+		far->measured[i] = load_rate(&s->nodes[i].load);
+		is_known |= far->measured[i] > 0;
+		far->idle[i] =
+			(double)load_idle(&s->nodes[i].load, idle_ticks, now);
+	}
+	median = deficit_median(far->measured, s->nr_nodes);
 	for (i = 0; i < s->nr_nodes; i++)
 		load_node(w, i, median);
-	for (i = 0; i < s->nr_workers; i++)
-		for (level = 0; level < DEQUE_BOUND; level++)
-			w->far->node[s->workers[i].node - s->nodes].nr_ready +=
-				nr_public(&s->workers[i].deque[level]);
+	if (is_known)
+		count_ready(w);
+	far->mean = deficit_mean(far->node, s->nr_nodes);
 }
 
 /* A task of the victim, as far as we can tell. */
@@ -75,7 +96,7 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	if (!s->options->far_steals || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);
-	why = deficit_why(own, v, w->far->idle, &t);
+	why = deficit_why(own, v, w->far->mean, w->far->idle[i], &t);
 	w->far->why = why == DEFICIT_BEHIND ? STEAL_BEHIND : STEAL_PATIENT;
 	return why != DEFICIT_NO;
 }

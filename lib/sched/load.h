@@ -20,6 +20,7 @@ struct load {
 	_Atomic(int64_t) nr_tasks;
 	_Atomic(uint32_t) rate; /* ticks per byte, a float; 0: not known */
 	_Atomic(uint64_t) woken; /* ticks: when we last woke another node */
+	_Atomic(uint64_t) since; /* ticks: when work came to where none was */
 };
 
 static inline void load_add(struct load *l, int64_t bytes, int64_t nr_tasks)
@@ -28,16 +29,32 @@ static inline void load_add(struct load *l, int64_t bytes, int64_t nr_tasks)
 	a_add(&l->nr_tasks, nr_tasks, relaxed);
 }
 
-/* A run begins: whoever sleeps on another node is told of it once at least. */
-static inline void load_tell(struct load *l)
-{
-	a_store(&l->woken, 0, relaxed);
-}
-
 /* Is there planned work? */
 static inline bool load_is_planned(const struct load *l)
 {
 	return a_load(&l->nr_tasks, relaxed) > 0;
+}
+
+/* Before a run adds its tasks: nobody has waited for them until now. */
+static inline void load_begin(struct load *l, uint64_t now)
+{
+	if (!load_is_planned(l))
+		a_store(&l->since, now, relaxed);
+}
+
+/* Of a thief that has been idle for so long: with planned work in sight. */
+static inline uint64_t load_idle(const struct load *l, uint64_t idle,
+				 uint64_t now)
+{
+	int64_t ticks = (int64_t)(now - a_load(&l->since, relaxed));
+
+	return min_u64(idle, ticks > 0 ? (uint64_t)ticks : 0);
+}
+
+/* A run begins: whoever sleeps on another node is told of it once at least. */
+static inline void load_tell(struct load *l)
+{
+	a_store(&l->woken, 0, relaxed);
 }
 
 static inline double load_rate(const struct load *l)

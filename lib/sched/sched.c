@@ -72,7 +72,7 @@ static size_t far_size(const struct sched *s)
 {
 	return sizeof(struct far) +
 	       (size_t)s->nr_nodes *
-		       (2 * sizeof(double) + sizeof(struct deficit_node));
+		       (3 * sizeof(double) + sizeof(struct deficit_node));
 }
 
 static size_t worker_region_size(const struct sched *s)
@@ -101,6 +101,7 @@ static void init_far(struct sched *s, struct worker *w, struct far *far)
 	far->node = (struct deficit_node *)(far + 1);
 	far->measured = (double *)(far->node + s->nr_nodes);
 	far->extra = far->measured + s->nr_nodes;
+	far->idle = far->extra + s->nr_nodes;
 	for (i = 0; i < s->nr_nodes; i++)
 		far->extra[i] = deficit_extra_at(
 			node_distance(s, w->executor->node, i));

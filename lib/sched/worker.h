@@ -83,9 +83,10 @@ struct sched_node {
 
 /* An idle worker's knowledge of the nodes, see far.h. */
 struct far {
-	double idle; /* ticks */
+	double mean; /* ticks until all nodes are done, see deficit_mean() */
 	enum steal_why why; /* of what was allowed last */
 	double *measured; /* by node: its rate */
+	double *idle; /* by node: ticks without work while it had some */
 	double *extra; /* by node: of one byte there, constant */
 	struct deficit_node *node;
 };

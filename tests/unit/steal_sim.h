@@ -11,6 +11,8 @@
 #include "policy/deficit.h"
 #include "tests/unit/plan_program.h"
 
+#include <math.h>
+
 #define SIM_NODES 8
 #define SIM_WORKERS 64
 #define SIM_USES 16
@@ -25,10 +27,18 @@ enum sim_steals {
 	SIM_REHOME
 };
 
+/* Somebody else has the worker's CPU from .. to. */
+struct sim_neighbour {
+	int worker;
+	double from, to;
+};
+
 struct sim_rule {
 	const char *name;
 	bool has_plan;
 	enum sim_steals steals; /* from other nodes */
+	bool trusts; /* a node that will be done in time keeps its tasks */
+	struct sim_neighbour neighbour;
 };
 
 struct sim_result {
@@ -229,6 +239,8 @@ struct sim_choice {
 static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 		     struct sim_choice *best, int victim)
 {
+	double mean =
+		s->rule.trusts ? deficit_mean(sum, s->m->nr_nodes) : -INFINITY;
 	const struct sim_node *v = &s->node[victim];
 	int thief = s->worker[worker].node;
 	struct sim_choice c = { .victim = victim };
@@ -240,7 +252,7 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 		c.task = deficit_task(s->plan.est[t], sum[victim].rate,
 				      sim_extra(s, t, thief),
 				      sim_extra(s, t, victim));
-		if (!deficit_allows(&sum[thief], &sum[victim],
+		if (!deficit_allows(&sum[thief], &sum[victim], mean,
 				    s->now - s->worker[worker].idle_since,
 				    &c.task))
 			continue;
@@ -305,6 +317,17 @@ static double sim_weight(const struct sim *s, uint32_t t)
 	return s->p->weight ? s->p->weight[t] : 1;
 }
 
+/* When a body that takes so long ends: later where a neighbour comes. */
+static double sim_end(const struct sim *s, int worker, double time)
+{
+	const struct sim_neighbour *n = &s->rule.neighbour;
+	double end = s->now + time;
+
+	if (worker != n->worker || end <= n->from || s->now >= n->to)
+		return end;
+	return end + n->to - (s->now > n->from ? s->now : n->from);
+}
+
 static void sim_start(struct sim *s, int worker, uint32_t t)
 {
 	struct sim_worker *w = &s->worker[worker];
@@ -313,7 +336,8 @@ static void sim_start(struct sim *s, int worker, uint32_t t)
 	uint32_t i, block;
 
 	w->task = t;
-	w->end = s->now + (s->plan.est[t] + extra) * sim_weight(s, t);
+	w->end =
+		sim_end(s, worker, (s->plan.est[t] + extra) * sim_weight(s, t));
 	s->started[t] = true;
 	s->node[s->acct[t]].sum.remaining -= s->plan.est[t];
 	if (s->plan.own[t] != PLAN_NO_BLOCK)

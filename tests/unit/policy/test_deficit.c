@@ -77,20 +77,21 @@ static void a_node_in_deficit_takes_at_once(void)
 	struct deficit_task t = { 20, 5 };
 
 	ok(same(deficit_time(&victim), 1000), "two workers, two a byte");
-	ok(deficit_allows(&thief, &victim, 0, &t), "far ahead: at once");
+	ok(deficit_allows(&thief, &victim, 0, 0, &t), "far ahead: at once");
 	thief.remaining = 1000 - 350 - 50 - 1;
-	ok(deficit_allows(&thief, &victim, 0, &t), "just enough ahead");
+	ok(deficit_allows(&thief, &victim, 0, 0, &t), "just enough ahead");
 	thief.remaining = 1000 - 350 - 50 + 1;
-	ok(!deficit_allows(&thief, &victim, 0, &t), "just not enough");
+	ok(!deficit_allows(&thief, &victim, 0, 0, &t), "just not enough");
 	thief.remaining = 0;
 	t.time = 400;
-	ok(!deficit_allows(&thief, &victim, 0, &t), "a task too long for it");
+	ok(!deficit_allows(&thief, &victim, 0, 0, &t),
+	   "a task too long for it");
 	t.time = 20;
 	t.loss = 400;
-	ok(!deficit_allows(&thief, &victim, 0, &t), "a loss too great");
+	ok(!deficit_allows(&thief, &victim, 0, 0, &t), "a loss too great");
 	victim.remaining = 0;
 	t.loss = 0;
-	ok(!deficit_allows(&thief, &victim, 0, &t), "nothing to gain");
+	ok(!deficit_allows(&thief, &victim, 0, 0, &t), "nothing to gain");
 }
 
 static void patience_is_for_queues(void)
@@ -101,15 +102,16 @@ static void patience_is_for_queues(void)
 	struct deficit_task t = { 20, 5 };
 
 	ok(same(deficit_wait(&victim), 20), "two tasks, two workers");
-	ok(!deficit_allows(&thief, &victim, 59, &t), "not yet");
-	ok(deficit_allows(&thief, &victim, 60, &t), "after its patience");
+	ok(!deficit_allows(&thief, &victim, 0, 59, &t), "not yet");
+	ok(deficit_allows(&thief, &victim, 0, 60, &t), "after its patience");
 	victim.nr_ready = 1;
-	ok(!deficit_allows(&thief, &victim, 1599, &t), "no short queue");
-	ok(deficit_allows(&thief, &victim, 1600, &t),
+	ok(!deficit_allows(&thief, &victim, 0, 1599, &t), "no short queue");
+	ok(deficit_allows(&thief, &victim, 0, 1600, &t),
 	   "until 16 times 4 * (20 + 5) are over");
 	victim.nr_ready = 2;
 	t.loss = 20;
-	ok(!deficit_allows(&thief, &victim, 2559, &t), "nor at a great loss");
+	ok(!deficit_allows(&thief, &victim, 0, 2559, &t),
+	   "nor at a great loss");
 }
 
 static void the_least_loss_is_taken(void)
@@ -205,21 +207,21 @@ static void decisions_have_no_unit(uint64_t seed)
 						random_next(&seed) % 64, 2 };
 		t = (struct deficit_task){ any(&seed, 20), any(&seed, 10) };
 		idle = any(&seed, 100);
-		allows = deficit_allows(&thief, &victim, idle, &t);
+		allows = deficit_allows(&thief, &victim, 0, idle, &t);
 		nr_allowed += allows;
 		nr_lost += allows &&
-			   !deficit_allows(&thief, &victim, 2 * idle, &t);
+			   !deficit_allows(&thief, &victim, 0, 2 * idle, &t);
 		thief.rate = victim.rate = unit;
 		t.time *= unit;
 		t.loss *= unit;
 		nr_other += allows !=
-			    deficit_allows(&thief, &victim, idle * unit, &t);
+			    deficit_allows(&thief, &victim, 0, idle * unit, &t);
 		thief.rate = victim.rate = 1;
 		thief.remaining *= unit;
 		victim.remaining *= unit;
 		victim.mean_task *= unit;
 		nr_other += allows !=
-			    deficit_allows(&thief, &victim, idle * unit, &t);
+			    deficit_allows(&thief, &victim, 0, idle * unit, &t);
 	}
 	is(nr_other, 0, "the same in any unit of time and of work");
 	is(nr_lost, 0, "who waits longer is not refused");

@@ -19,11 +19,15 @@ enum {
 };
 
 static const struct sim_rule rules[] = {
-	[EAGER] = { "eager, no plan", false, SIM_EAGER },
-	[STAY] = { "plan, no steals", true, SIM_STAY },
-	[PLAN_EAGER] = { "plan, eager", true, SIM_EAGER },
-	[DEFICIT] = { "plan, deficit", true, SIM_DEFICIT },
-	[REHOME] = { "plan, deficit, rehome", true, SIM_REHOME },
+	[EAGER] = { "eager, no plan", false, SIM_EAGER, false, { 0, 0, 0 } },
+	[STAY] = { "plan, no steals", true, SIM_STAY, false, { 0, 0, 0 } },
+	[PLAN_EAGER] = { "plan, eager", true, SIM_EAGER, false, { 0, 0, 0 } },
+	[DEFICIT] = { "plan, deficit", true, SIM_DEFICIT, true, { 0, 0, 0 } },
+	[REHOME] = { "plan, deficit, rehome",
+		     true,
+		     SIM_REHOME,
+		     true,
+		     { 0, 0, 0 } },
 };
 
 static const int four_workers[] = { 2, 2, 2, 2 };
