@@ -182,7 +182,7 @@ static void init_stream(struct lkdf_graph *g, struct lkdf_scope *scope,
 	a_store(&s->room, (int32_t)s->max_waves, relaxed);
 	a_store(&s->waiting, NULL, relaxed);
 	a_store(&s->nr_running, nr, relaxed);
-	a_store(&s->nr_waves, 0, relaxed);
+	a_store(&s->gather_at, STREAM_NEVER, relaxed);
 	a_store(&s->error, 0, relaxed);
 	a_store(&s->failure, NULL, relaxed);
 	tally_clear(&s->tally);
@@ -356,12 +356,29 @@ static void collect_wave(struct frame *f)
 		a_store(&s->has_ended, 1, relaxed);
 }
 
+/*
+ * All frames have stopped. Their last waves stand side by side, but for frames
+ * that a short stream has left out.
+ */
+static uint64_t count_waves(const struct lkdf_graph *g)
+{
+	uint64_t nr = 0, times = a_load(&g->stream->times, relaxed), wave;
+	uint32_t i;
+
+	for (i = 0; i < g->nr_frames; i++) {
+		wave = a_load(&g->frames[i].wave, relaxed);
+		if (wave < times)
+			nr = max_u64(nr, wave + 1);
+	}
+	return nr;
+}
+
 /* The last frame has stopped. */
 static void finish_stream(struct worker *w, struct lkdf_graph *g)
 {
 	struct stream *s = g->stream;
 	struct failure *failure = a_load(&s->failure, relaxed);
-	uint64_t nr_waves = a_load(&s->nr_waves, relaxed) & ~STREAM_GATHERS;
+	uint64_t nr_waves = count_waves(g);
 	int error = a_load(&s->error, relaxed);
 	struct lkdf_scope *scope = s->scope;
 	struct lkdf_event done = s->done;
@@ -394,17 +411,16 @@ static void finish_stream(struct worker *w, struct lkdf_graph *g)
 	failure_put(failure, &rt->log);
 }
 
-void stream_gather(struct stream *s, uint32_t nr_frames)
+void stream_gather(struct frame *f)
 {
-	uint64_t nr = a_load(&s->nr_waves, relaxed);
+	struct stream *s = f->stream;
 
-	do {
-		if (nr & STREAM_GATHERS)
-			return;
-		a_store(&s->gather_at, nr + 2ull * nr_frames, relaxed);
-		/* [stream.gather] from where; pairs with [stream.count]. */
-	} while (!a_cas(&s->nr_waves, &nr, nr | STREAM_GATHERS, release,
-			relaxed));
+	check(f->graph->nr_frames <= STREAM_TURN);
+	check(a_load(&s->gather_at, relaxed) == STREAM_NEVER);
+	/* Waves that come to see it begin after this one has ended. */
+	a_store(&s->gather_at,
+		a_load(&f->wave, relaxed) + 2ull * f->graph->nr_frames,
+		relaxed);
 }
 
 /* The wave that the frame has by now. */
@@ -435,7 +451,7 @@ static bool begin_gathered(struct worker *w, struct lkdf_graph *g)
 	}
 	if (!nr)
 		return false;
-	a_and(&s->nr_waves, ~STREAM_GATHERS, relaxed);
+	a_store(&s->gather_at, STREAM_NEVER, relaxed);
 	a_store(&s->nr_running, nr, relaxed);
 	stream_solo_gathered(w, s);
 	/* A frame may be anywhere once it has begun. */
@@ -444,18 +460,15 @@ static bool begin_gathered(struct worker *w, struct lkdf_graph *g)
 	return true;
 }
 
-/* nr: waves that had ended before this one, and whether they gather. */
-static void end_or_begin(struct worker *w, struct frame *f, uint64_t nr)
+static void end_or_begin(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct stream *s = f->stream;
 	uint64_t next = a_load(&f->wave, relaxed) + g->nr_frames;
-	bool stops = f->is_dropped || next >= a_load(&s->times, relaxed);
 
-	if (!stops) {
+	if (!f->is_dropped && next < a_load(&s->times, relaxed)) {
 		a_store(&f->wave, next, relaxed);
-		f->waits = unlikely(nr & STREAM_GATHERS) &&
-			   next >= a_load(&s->gather_at, relaxed);
+		f->waits = next >= a_load(&s->gather_at, relaxed);
 		if (likely(!f->waits)) {
 			begin_wave(w, f);
 			return;
@@ -470,7 +483,7 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct stream *s = f->stream;
-	uint64_t nr;
+	uint64_t wave = a_load(&f->wave, relaxed);
 
 	if (g->planned)
 		planned_end(f);
@@ -479,11 +492,9 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 	collect_wave(f);
 	if (g->accesses)
 		values_end_wave(f, s->holder);
-	/* [stream.count] where waves gather; pairs with [stream.gather]. */
-	nr = a_add(&s->nr_waves, 1, acquire);
 	if (s->max_waves)
 		give_room(w, s);
-	if (unlikely(s->solo.is_possible && (nr + 1) % STREAM_TURN == 0))
-		stream_judge(w, g);
-	end_or_begin(w, f, nr);
+	if (unlikely(s->solo.is_possible && (wave + 1) % STREAM_TURN == 0))
+		stream_judge(w, f);
+	end_or_begin(w, f);
 }

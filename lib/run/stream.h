@@ -13,13 +13,17 @@
  * under way stand side by side, without a gap, and tokens lie where the graph's
  * next run looks for them.
  *
- * Each STREAM_TURN waves are judged as a run of other graphs is
- * (policy/solo.h): does it pay to share them? Waves that go the other way from
+ * At the end of each STREAM_TURN'th wave the waves since then are judged as a
+ * run of other graphs is (policy/solo.h): does it pay to share them? There are
+ * no more frames than that, so a judge's wave begins after the one before it
+ * has been judged, and no two judge at once. Waves that go the other way from
  * now on are gathered first: waves from gather_at on do not begin, those before
  * it end, as they need nothing of later ones, and the worker that ends the last
- * of them begins all the others. A wave has begun only if the one nr_frames
- * before it has ended, so that of the waves up to that one all but nr_frames -
- * 1 have: with n waves ended none from n + 2 * nr_frames on has begun.
+ * of them begins all the others. When wave n ends n + nr_frames has not begun,
+ * so no source from there on has been asked, so no wave from there on has
+ * ended, so none from n + 2 * nr_frames on has begun; and whatever ends one
+ * from n + nr_frames on has seen what the judge wrote. Nobody counts waves:
+ * their number stands in the frames, once these have stopped.
  *
  * With max_waves the source of a wave, once it is ready, takes room for the
  * wave, dropped ones too, and the wave's end gives the room back. Sources get
@@ -41,13 +45,16 @@ struct frame;
 struct lkdf_scope;
 struct worker;
 
-/* Waves of a turn, which counts as one run where solo.h judges it. */
+/*
+ * Waves of a turn, which counts as one run where solo.h judges it: not fewer
+ * than a graph has frames.
+ */
 #ifndef STREAM_TURN
 #define STREAM_TURN 64
 #endif
 
-/* In nr_waves: the waves gather. */
-#define STREAM_GATHERS (1ull << 63)
+/* As gather_at: they do not gather. */
+#define STREAM_NEVER UINT64_MAX
 
 /* Of a graph with several frames; one stream at a time. */
 struct stream {
@@ -71,16 +78,12 @@ struct stream {
 	_Atomic(int32_t) room; /* waves that may begin; -1: waiting does */
 	_Atomic(struct frame *) waiting; /* for room, if that is -1 */
 	_Atomic(uint32_t) nr_running; /* frames that have not stopped */
-	_Atomic(uint64_t)
-		nr_waves; /* ended, dropped ones too; STREAM_GATHERS */
-	_Atomic(uint64_t) gather_at; /* with that: from here on waves wait */
-	_Atomic(uint32_t)
-		is_judging; /* a worker is, and has turn and is_solo */
+	_Atomic(uint64_t) gather_at; /* waves from here on wait; NEVER */
 	_Atomic(int32_t) error; /* the first */
 	_Atomic(struct failure *) failure; /* of error */
 	struct tally tally; /* of all waves */
 
-	/* The worker that judges, or that begins gathered waves. */
+	/* The worker that judges, or that begins gathered waves: one. */
 	struct solo_run turn;
 	bool is_solo; /* as waves go */
 };
@@ -110,9 +113,10 @@ static inline bool stream_waits(const struct stream *s, const struct frame *f)
 
 /*
  * Waves that have not begun wait until all others have ended, and then one
- * worker begins them. By the worker that judges.
+ * worker begins them. By the worker that judges, at the end of the frame's
+ * wave.
  */
-void stream_gather(struct stream *s, uint32_t nr_frames);
+void stream_gather(struct frame *f);
 
 /* All tasks of the frame's wave are resolved. */
 void stream_wave_ended(struct worker *w, struct frame *f);

@@ -4,6 +4,7 @@
 #include "core/runtime.h"
 #include "graph/graph.h"
 #include "run/alone.h"
+#include "run/frame.h"
 #include "sched/holdoff.h"
 #include "sched/publish.h"
 
@@ -22,7 +23,6 @@ void stream_solo_begin(struct stream *s)
 {
 	s->is_solo = false;
 	s->turn = (struct solo_run){ .is_solo = false };
-	a_store(&s->is_judging, 0, relaxed);
 }
 
 static void keep_waves(struct worker *w, const struct stream *s)
@@ -32,40 +32,34 @@ static void keep_waves(struct worker *w, const struct stream *s)
 	publish_ask(w);
 }
 
-static void begin_turn(struct worker *w, struct lkdf_graph *g)
+static void begin_turn(struct worker *w, struct frame *f)
 {
-	struct stream *s = g->stream;
+	struct stream *s = f->stream;
 
 	if (unlikely(solo_is_due(&s->solo)) && solo_try(&s->solo))
-		alone_sample_again(g);
+		alone_sample_again(f->graph);
 	solo_begin(&s->solo, &s->turn);
 	if (unlikely(s->turn.anew))
-		alone_doubt(g);
+		alone_doubt(f->graph);
 	if (s->turn.is_solo != s->is_solo)
-		stream_gather(s, g->nr_frames);
+		stream_gather(f);
 	else if (s->is_solo)
 		keep_waves(w, s);
 }
 
-void stream_judge(struct worker *w, struct lkdf_graph *g)
+void stream_judge(struct worker *w, struct frame *f)
 {
-	struct stream *s = g->stream;
+	struct stream *s = f->stream;
 
-	/* [stream.judge] the last turn; pairs with itself. */
-	if (a_xchg(&s->is_judging, 1, acquire))
-		return;
 	/* Until they have gathered they go neither way. */
-	if (!(a_load(&s->nr_waves, relaxed) & STREAM_GATHERS)) {
-		solo_end(&s->solo, &s->turn);
-		if (s->is_solo)
-			counter_add(w->executor->counters, COUNTER_SOLO,
-				    STREAM_TURN);
-		if (unlikely(solo_asks(&s->solo)))
-			solo_answer(&s->solo, STREAM_TURN * alone_ticks(g));
-		begin_turn(w, g);
-	}
-	/* [stream.judge] this turn; pairs with itself. */
-	a_store(&s->is_judging, 0, release);
+	if (a_load(&s->gather_at, relaxed) != STREAM_NEVER)
+		return;
+	solo_end(&s->solo, &s->turn);
+	if (s->is_solo)
+		counter_add(w->executor->counters, COUNTER_SOLO, STREAM_TURN);
+	if (unlikely(solo_asks(&s->solo)))
+		solo_answer(&s->solo, STREAM_TURN * alone_ticks(f->graph));
+	begin_turn(w, f);
 }
 
 void stream_solo_gathered(struct worker *w, struct stream *s)

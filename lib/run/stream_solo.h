@@ -9,6 +9,7 @@
 
 #include "run/stream.h"
 
+struct frame;
 struct lkdf_graph;
 
 /* At seal: may its waves go solo? */
@@ -17,8 +18,8 @@ void stream_solo_init(struct lkdf_graph *g);
 /* A stream is about to begin; its waves are shared at first. */
 void stream_solo_begin(struct stream *s);
 
-/* The worker has ended the last wave of a turn. */
-void stream_judge(struct worker *w, struct lkdf_graph *g);
+/* The worker has ended the last wave of a turn, which is the frame's. */
+void stream_judge(struct worker *w, struct frame *f);
 
 /* The worker is about to begin all waves. */
 void stream_solo_gathered(struct worker *w, struct stream *s);

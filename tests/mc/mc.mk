@@ -92,7 +92,7 @@ $(BUILD)/mc/lib/sched/park.o: MC_CFLAGS += -Dsched_getcpu=mc_getcpu
 $(BUILD)/mc/lib/ring/uring.o: MC_CFLAGS += -Dsyscall=mc_syscall
 
 # So that waves gather in a stream of a few.
-$(BUILD)/mc/lib/run/stream.o: MC_CFLAGS += -DSTREAM_TURN=1
+$(BUILD)/mc/lib/run/stream.o: MC_CFLAGS += -DSTREAM_TURN=2
 
 # So that it sees the bytes.
 $(BUILD)/mc/lib/data/replica.o: MC_CFLAGS += -Dmemcpy=mc_memcpy

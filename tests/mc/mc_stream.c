@@ -46,15 +46,9 @@ void sources_start(struct lkdf *r, struct worker *w, struct frame *f)
 	(void)r;
 	/* The wave before lies behind us, with its value. */
 	mc_assert(a_load(&f->port.state[0], relaxed) == PORT_EMPTY);
+	mc_assert(may_begin(f));
 	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
 	arrive_s(w, f);
-}
-
-static void drop(void *value)
-{
-	int wave = plain_load((int *)value) - 1;
-
-	plain_store(&nr_dropped[wave], plain_load(&nr_dropped[wave]) + 1);
 }
 
 /* A body, if there is to be one. False: it does not run. */
@@ -201,6 +195,7 @@ static void init_waves(void)
 	a_store(&nr_left, 0, relaxed);
 	for (t = 0; t < NR_TASKS; t++)
 		plain_store(&told[t], 0);
+	plain_store(&nr_judged, 0);
 	plain_store(&error, 0);
 }
 
@@ -278,7 +273,7 @@ static void all_ran(void)
 	is_idle(3, 3, 0);
 }
 
-/* After one wave those from the sixth on wait for all before. */
+/* After two waves those from the sixth on wait for all before. */
 static void waves_gather(void)
 {
 	init();

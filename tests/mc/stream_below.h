@@ -30,6 +30,7 @@ static int ran[NR_WAVES][NR_TASKS], nr_owned[NR_WAVES], nr_dropped[NR_WAVES];
 static int failed[NR_WAVES]; /* what failures[] tell */
 static int nr_finished;
 static int told[NR_TASKS]; /* of a run before the stream */
+static int nr_judged; /* one after the other */
 static int error; /* of the stream */
 
 /* As the scenario has it. */
@@ -104,11 +105,32 @@ void event_finish(struct lkdf_event e, int rc, struct failure *f)
 	a_or(&box, DONE, release);
 }
 
-/* Each wave, where the scenario has it. */
-void stream_judge(struct worker *w, struct lkdf_graph *g)
+static void drop(void *value)
 {
+	int wave = plain_load((int *)value) - 1;
+
+	plain_store(&nr_dropped[wave], plain_load(&nr_dropped[wave]) + 1);
+}
+
+/* Waves that are to gather wait. */
+static bool may_begin(const struct frame *f)
+{
+	return !f->stream || a_load(&f->wave, relaxed) <
+				     a_load(&f->stream->gather_at, relaxed);
+}
+
+/* Each turn, where the scenario has it. */
+void stream_judge(struct worker *w, struct frame *f)
+{
+	uint32_t i;
+
+	plain_store(&nr_judged, plain_load(&nr_judged) + 1);
+	if (a_load(&f->stream->gather_at, relaxed) != STREAM_NEVER)
+		return;
 	mc_see("they gather");
-	stream_gather(g->stream, g->nr_frames);
+	stream_gather(f);
+	for (i = 0; i < graph.nr_frames; i++)
+		mc_assert(may_begin(&graph.frames[i]));
 }
 
 void stream_solo_begin(struct stream *s)
