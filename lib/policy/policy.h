@@ -92,6 +92,17 @@ static inline bool policy_share_all(uint64_t body_ticks, uint64_t share_ticks,
 }
 
 /*
+ * A serial stage has run and somebody asks for work: does the worker go on with
+ * the stage, and leave the wave to others? A stage that waits behind the rest
+ * of its wave until a thief has come for it is late by what handing over takes.
+ * A wave that is handed over waits as long, but no other wave waits for it.
+ */
+static inline bool policy_keep_stage(uint64_t body_ticks, uint64_t share_ticks)
+{
+	return body_ticks >= share_ticks / 2;
+}
+
+/*
  * A worker has found an item and others sleep: does it wake several at once? A
  * body that is over before they are awake needs nobody.
  */

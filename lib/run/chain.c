@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/chain.h"
 
+#include "sched/holdoff.h"
+
 enum before chain_before(struct burst *b, uint32_t index)
 {
 	struct lkdf_kind *k = b->recs[index].kind;
@@ -23,6 +25,31 @@ enum before chain_before(struct burst *b, uint32_t index)
 	if (!is_short || worker_has_private(w))
 		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
 	return slow ? BEFORE_TIME : BEFORE_RUN;
+}
+
+/* It would be the youngest that is private: the token has just been passed. */
+uint64_t chain_keep_stage(struct burst *b, uint32_t stage, uint32_t next)
+{
+	const struct lkdf_graph *g = b->graph;
+	struct lkdf_kind *k = b->recs[stage].kind;
+	struct deque *d = &b->w->deque[CLASS_NORMAL];
+	uint32_t to = (b->f->index + graph_stride(g, k)) % g->nr_frames;
+	uint64_t item;
+
+	check(frame_has(b->f, stage) && frame_has(b->f, next));
+	if (!b->f->stream || holdoff_is_on(b->w) ||
+	    !policy_keep_stage(a_load(&k->body_ticks, relaxed),
+			       b->w->sched->share_ticks))
+		return 0;
+	if (!deque_has_private(d) || !deque_pop(d, &item))
+		return 0;
+	if (item != item_make(&g->frames[to], stage, 0)) {
+		/* There is room: it has just lain there. */
+		deque_put(d, item);
+		return 0;
+	}
+	deque_put(d, item_make(b->f, next, 0));
+	return item;
 }
 
 uint32_t chain_push_special(struct burst *b, const struct rec *m,

@@ -42,6 +42,13 @@ uint32_t chain_push_special(struct burst *b, const struct rec *m,
 			    uint32_t index, uint32_t next);
 
 /*
+ * A serial stage of a wave has run, somebody idle asks for work, and the wave
+ * goes on with next. If the stage's next call is ready, too, this worker goes
+ * on with that, and next is for others. Returns its item, or 0: it is not.
+ */
+uint64_t chain_keep_stage(struct burst *b, uint32_t stage, uint32_t next);
+
+/*
  * Before a task's body. Somebody who asks in vain is put off until there is
  * something to share. LOOK: chain_before() says how.
  */

@@ -100,8 +100,14 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 			transient_called(c, &b->transient[c->index]);
 		nr_resolved++;
 		index = fire_successors(b, recs, r);
-		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN)
+		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN) {
 			resolve_pass_token(w, b->f, (uint32_t)(r - recs));
+			if (worker_has_request(w) && index != NO_TASK)
+				item = chain_keep_stage(b, (uint32_t)(r - recs),
+							index);
+			if (unlikely(item))
+				break;
+		}
 		if (index != NO_TASK)
 			continue;
 		if (worker_should_look(w) || w->other_classes ||

@@ -110,6 +110,12 @@ static void lowest_class_does_not_starve(void)
 	is(nr_idle, 10, "one pick in 64, and no more");
 }
 
+static void long_stages_stay(void)
+{
+	ok(!policy_keep_stage(99, 200), "a body below half the grain goes on");
+	ok(policy_keep_stage(100, 200), "from there on the stage stays");
+}
+
 static void wake_pays_when_it_is_cheaper(void)
 {
 	ok(policy_wake_now(0, 8000, false), "long bodies wake at once");
@@ -135,6 +141,7 @@ int main(void)
 	single_worker_has_no_victim();
 	highest_class_goes_first();
 	lowest_class_does_not_starve();
+	long_stages_stay();
 	wake_pays_when_it_is_cheaper();
 	far_comes_after_half_the_window();
 	return tap_end();
