@@ -37,7 +37,8 @@ static void unlink_tap(struct event *ev, struct event_tap *t)
 	list_del(&t->peers);
 }
 
-static void add_tap(struct event_tap *t, const struct lkdf_scope *scope)
+static void add_tap(struct event_tap *t, const struct lkdf_scope *scope,
+		    bool is_told)
 {
 	struct event *ev = event_of(t->event);
 	struct event_shard *s = shard_of(ev->rt, ev);
@@ -55,8 +56,9 @@ static void add_tap(struct event_tap *t, const struct lkdf_scope *scope)
 		 * [scope.cancel]. */
 		error = a_load(&scope->cancel_err, acquire);
 		is_over = error != 0;
-		list_push(&s->waiting, &t->peers);
 	}
+	if (!is_over && is_told)
+		list_push(&s->waiting, &t->peers);
 	if (is_over)
 		unlink_tap(ev, t);
 	lock_give(&s->lock);
@@ -67,7 +69,7 @@ static void add_tap(struct event_tap *t, const struct lkdf_scope *scope)
 void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *scope)
 {
 	t->stays = false;
-	add_tap(t, scope);
+	add_tap(t, scope, scope != NULL);
 }
 
 void event_tap_add(struct event_tap *t)
@@ -75,12 +77,18 @@ void event_tap_add(struct event_tap *t)
 	event_tap_add_in(t, NULL);
 }
 
+void event_tap_add_told(struct event_tap *t)
+{
+	t->stays = false;
+	add_tap(t, NULL, true);
+}
+
 void event_stay_add(struct event_stay *s)
 {
 	s->tap.stays = true;
 	s->nr_due = 0;
 	s->error = 0;
-	add_tap(&s->tap, NULL);
+	add_tap(&s->tap, NULL, false);
 }
 
 bool event_tap_del(struct event_tap *t)
@@ -189,7 +197,7 @@ static struct event_tap *take_cancelled(struct event_shard *s)
 	for (l = s->waiting.next; l != &s->waiting; l = next) {
 		next = l->next;
 		t = container_of(l, struct event_tap, peers);
-		if (!scope_cancelled(t->scope))
+		if (!t->scope || !scope_cancelled(t->scope))
 			continue;
 		unlink_tap(event_of(t->event), t);
 		t->next = first;

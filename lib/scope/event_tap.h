@@ -41,7 +41,7 @@ struct event_tap {
 	struct event_tap *next, *prev;
 	bool is_in;
 	bool stays; /* constant while it is in: it is a struct event_stay */
-	struct list peers; /* of the shard, with a scope */
+	struct list peers; /* of the shard's waiting */
 
 	/* Set before it is added, constant afterwards. */
 	struct lkdf_event event; /* one reference, the owner's */
@@ -74,7 +74,7 @@ struct event_hook {
 struct event_shard {
 	_Alignas(CACHE_LINE) struct lock lock;
 	struct list hooks;
-	struct list waiting; /* taps with a scope */
+	struct list waiting; /* taps with a scope, and those that are told */
 };
 
 /* t->fn is called when t->event fires, at once if it has. */
@@ -88,6 +88,9 @@ void event_stay_add(struct event_stay *s);
  * t->fn is called with the cancel's error.
  */
 void event_tap_add_in(struct event_tap *t, const struct lkdf_scope *s);
+
+/* As event_tap_add() for a task that no cancel reaches: lkdf_why() tells it. */
+void event_tap_add_told(struct event_tap *t);
 
 /* A scope was cancelled: calls the taps of those who wait in it. */
 void event_tap_cancel(struct lkdf *rt);

@@ -160,6 +160,14 @@ static bool has_all_fired(const struct after *x)
 	return true;
 }
 
+/* Of a task that a cancel does not reach: 0. */
+static int cancel_of(const struct after *x)
+{
+	return x->task->kind->flags & LKDF_ALWAYS
+		       ? 0
+		       : scope_cancelled(x->task->scope);
+}
+
 /* Under lock: a cancel comes before and we see it, or it finds us. */
 static bool list_after(struct after *x)
 {
@@ -168,7 +176,7 @@ static bool list_after(struct after *x)
 
 	x->is_listed = true;
 	lock_take(&rt->after_lock);
-	error = scope_cancelled(x->task->scope);
+	error = cancel_of(x);
 	x->cancel_err = error;
 	x->is_over = error != 0;
 	x->next = rt->waiting;
@@ -182,12 +190,11 @@ static bool list_after(struct after *x)
 
 void after_start(struct executor *ex, struct task *t, bool has_data)
 {
-	bool is_always = t->kind->flags & LKDF_ALWAYS;
 	struct after *x = t->after;
 	bool may_wait = true;
 	uint32_t i;
 
-	if (!is_always && !has_all_fired(x))
+	if (!has_all_fired(x))
 		may_wait = list_after(x);
 	for (i = 0; i < x->nr; i++)
 		event_call_give(x->input[i].event, &x->input[i].waiter);
@@ -227,13 +234,15 @@ void after_cancel(struct lkdf *rt)
 	struct executor *ex = runtime_executor(rt);
 	struct after *x, *next, *late = NULL;
 	struct task *t;
+	int error;
 
 	lock_take(&rt->after_lock);
 	for (x = rt->waiting; x; x = x->next) {
-		if (x->is_over || !scope_cancelled(x->task->scope))
+		error = x->is_over ? 0 : cancel_of(x);
+		if (!error)
 			continue;
 		x->is_over = true;
-		x->cancel_err = scope_cancelled(x->task->scope);
+		x->cancel_err = error;
 		x->late = late;
 		late = x;
 	}

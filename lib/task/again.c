@@ -150,7 +150,7 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 
 	if (event_create(rt, c->ex, 1, 2, &a->waiter.event))
 		return -ENOMEM;
-	/* A cancel lets it go, see scope_of() of then.c. */
+	/* A cancel lets it go, see wait_for() of then.c. */
 	a_store(&event_of(a->waiter.event)->is_users, true, relaxed);
 	a->waiter.who = CHANNEL_TASK;
 	a->waiter.task = t->kind->flags & LKDF_ALWAYS ? t : NULL;

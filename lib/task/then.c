@@ -31,17 +31,25 @@ void then_continue(struct executor *ex, struct task *t)
 	task_start(rt, ex, t);
 }
 
-/* The scope whose cancel ends the waiting, or NULL. */
-static const struct lkdf_scope *scope_of(const struct task *t,
-					 struct lkdf_event on)
+/* Of a task or a run: that one is told of, and ends the waiting. */
+static bool is_leaf(struct lkdf_event on)
 {
 	const struct event *ev = event_of(on);
 
-	if (t->kind->flags & LKDF_ALWAYS)
-		return NULL;
 	if (ev->any)
-		return ev->any->may_leave ? t->scope : NULL;
-	return a_load(&ev->is_users, relaxed) ? t->scope : NULL;
+		return ev->any->may_leave;
+	return a_load(&ev->is_users, relaxed);
+}
+
+/* From here on it may be fired, or end by a cancel of the task's scope. */
+static void wait_for(struct task *t, struct lkdf_event on)
+{
+	if (!is_leaf(on))
+		event_tap_add(&t->tap);
+	else if (t->kind->flags & LKDF_ALWAYS)
+		event_tap_add_told(&t->tap);
+	else
+		event_tap_add_in(&t->tap, t->scope);
 }
 
 /* ---- holding ------------------------------------------------------------ */
@@ -88,7 +96,7 @@ void then_arm_hold(struct task *t)
 	t->nr_spawned++;
 	t->tap.event = t->hold;
 	t->tap.fn = hold_fired;
-	event_tap_add_in(&t->tap, scope_of(t, t->hold));
+	wait_for(t, t->hold);
 }
 
 int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
@@ -187,8 +195,7 @@ void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on)
 	a_store(&t->then_arrivals, 0, relaxed);
 	t->tap.event = on;
 	t->tap.fn = then_fired;
-	/* From here on it may be fired. */
-	event_tap_add_in(&t->tap, scope_of(t, on));
+	wait_for(t, on);
 }
 
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)

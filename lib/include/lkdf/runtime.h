@@ -231,11 +231,10 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  *
  * The call looks at one place after the other while the workers go on, so the
  * text is no moment's truth: a line may be over before it is written. Tasks
- * that are queued for workers, tasks that wait for the end of another task,
- * tasks of kinds with LKDF_ALWAYS that wait for events, and children that wait
- * for data among themselves have no line. There are at most 128 lines, and 8 of
- * one limit, ring, device or side of a channel, and 64 of bodies; the text
- * tells how many more wait.
+ * that are queued for workers, tasks that wait for the end of another task, and
+ * children that wait for data among themselves have no line. There are at most
+ * 128 lines, and 8 of one limit, ring, device or side of a channel, and 64 of
+ * bodies; the text tells how many more wait.
  *
  * Context: any thread, bodies included; the call waits for no body, and
  * allocates memory that it frees again.

@@ -241,6 +241,44 @@ static void tasks_wait_for_events(struct lkdf *rt)
 	close(fd[1]);
 }
 
+/* A cancel does not reach it: it has a line all the same. */
+static void held_always(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "always", hold_it, 0, LKDF_ALWAYS);
+	struct lkdf_kind *late =
+		api_kind(rt, "late always", api_nothing, 0, LKDF_ALWAYS);
+	struct lkdf_event held, done, e, ran;
+	struct lkdf_scope *s;
+
+	must(lkdf_scope_create(rt, ATTR(lkdf_scope_attr), &s));
+	must(lkdf_submit(rt, s, ATTR(lkdf_task, .kind = k, .arg = &held),
+			 &done));
+	why_until(rt, "task \"always\" waits to end, by lkdf_hold(), for an "
+		      "event that the program fires, 1 signal to come");
+	must(lkdf_event_create(rt, 1, 0, &e));
+	must(lkdf_submit(rt, s,
+			 ATTR(lkdf_task, .kind = late, .after = &e,
+			      .nr_after = 1),
+			 &ran));
+	must(lkdf_event_label(held, "a message"));
+	must(lkdf_scope_cancel(rt, s, -EINTR));
+	why_until(rt, "task \"always\" waits to end, by lkdf_hold(), for an "
+		      "event \"a message\" that the program fires");
+	why_until(rt,
+		  "task \"late always\" waits before it starts, for an event");
+	must(lkdf_event_signal(held, 0));
+	must(lkdf_event_signal(e, 0));
+	lkdf_event_put(held);
+	lkdf_event_put(e);
+	is(lkdf_event_wait(done, -1), 0, "which no cancel ends");
+	is(lkdf_event_wait(ran, -1), 0, "nor the wait before it");
+	lkdf_scope_wait(rt, s, -1);
+	lkdf_scope_put(s);
+	nothing_waits(rt, "a task that runs always");
+	lkdf_kind_put(k);
+	lkdf_kind_put(late);
+}
+
 /* ---- operations --------------------------------------------------------- */
 
 static void an_operation_waits(struct lkdf *rt)
@@ -439,6 +477,7 @@ int main(void)
 		nothing_waits(rt, "lkdf_open()");
 		a_task_of_a_graph_waits(rt);
 		tasks_wait_for_events(rt);
+		held_always(rt);
 		an_operation_waits(rt);
 		a_join_waits_for_data(rt);
 		tasks_wait_for_a_thread(rt);
