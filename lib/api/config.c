@@ -7,6 +7,8 @@
 #include "topo/topo.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <lkdf/runtime.h>
 #include <lkdf_probe.h>
 #include <stdio.h>
@@ -299,7 +301,8 @@ static const struct option_row rows[] = {
 	  .type = OPTION_TEXT,
 	  AT(trace),
 	  .help = "record every body into this file, one a runtime: %p is "
-		  "the process, %n a number" },
+		  "the process, %n a number, %r the rank of a program of "
+		  "MPI" },
 	{ .name = "trace_last",
 	  .type = OPTION_INT,
 	  AT(trace_last),
@@ -373,6 +376,51 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
+/* Of a program of MPI, as its launcher has it; 0 in any other. */
+static unsigned rank_of_self(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
+					     "PMIX_RANK", "PMI_RANK",
+					     "SLURM_PROCID" };
+	const char *text = NULL;
+	unsigned long rank;
+	char *end;
+	size_t i;
+
+	for (i = 0; !text && i < ARRAY_SIZE(names); i++)
+		text = getenv(names[i]);
+	if (!text || !isdigit((unsigned char)*text))
+		return 0;
+	rank = strtoul(text, &end, 10);
+	return *end || rank > INT_MAX ? 0 : (unsigned)rank;
+}
+
+/* %r in the file's name; %% and a letter are two characters, as name.c has it.
+ */
+static int put_rank(struct options *o)
+{
+	char name[sizeof(o->trace)], *at = o->trace;
+	size_t used = 0;
+	int n;
+
+	while (*at && used < sizeof(name)) {
+		if (at[0] == '%' && at[1] == 'r')
+			n = snprintf(name + used, sizeof(name) - used, "%u",
+				     rank_of_self());
+		else
+			n = snprintf(name + used, sizeof(name) - used, "%.*s",
+				     at[0] == '%' && at[1] ? 2 : 1, at);
+		used += (size_t)n;
+		at += at[0] == '%' && at[1] ? 2 : 1;
+	}
+	if (used >= sizeof(name))
+		return err(-ENAMETOOLONG, "option trace: a name of %zu bytes",
+			   used);
+	memcpy(o->trace, name, used);
+	o->trace[used] = 0;
+	return 0;
+}
+
 int config_read(const char *text, struct options *o)
 {
 	size_t i;
@@ -385,7 +433,7 @@ int config_read(const char *text, struct options *o)
 	rc = option_parse(rows, ARRAY_SIZE(rows), text, o);
 	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !o->final; i++)
 		rc = read_variable(&rows[i], o);
-	return rc;
+	return rc ? rc : put_rank(o);
 }
 
 bool config_tells_hwloc(void)

@@ -110,7 +110,8 @@ static int put_next(const char *pattern, size_t *i, int n, char *to,
 		return snprintf(to, size, "%%");
 	default:
 		return err(-EINVAL,
-			   "trace: file %s: %%%c: there are %%p, %%n and %%%%",
+			   "trace: file %s: %%%c: there are %%p, %%n, %%r and "
+			   "%%%%",
 			   pattern, word ? word : ' ');
 	}
 }

@@ -8,6 +8,8 @@
  *	%p  the process         %%  a percent sign
  *	%n  the number, from 1; without it "run.lkdf", "run.1.lkdf" ...
  *
+ * Option trace has the rank of a program of MPI in the place of %r before.
+ *
  * A child that was forked, and has not called exec, puts its process number
  * into a name without %p.
  */

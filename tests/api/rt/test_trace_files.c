@@ -172,6 +172,33 @@ static void patterns_say_where_numbers_go(void)
 	ok(strstr(lkdf_errmsg(), "%x") != NULL, "by name: %s", lkdf_errmsg());
 }
 
+static void ranks_have_their_numbers(void)
+{
+	static const char *const names[] = { "SLURM_PROCID", "PMI_RANK",
+					     "PMIX_RANK",
+					     "OMPI_COMM_WORLD_RANK" };
+	char number[16], name[32];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		unsetenv(names[i]);
+	lkdf_close(open_with("r%r.lkdf"));
+	ok(is_there("r0.lkdf"), "a program of one rank is rank 0");
+	/* Each goes before those that are set already. */
+	for (i = 0; i < 4; i++) {
+		snprintf(number, sizeof(number), "%d", i + 3);
+		setenv(names[i], number, 1);
+		lkdf_close(open_with("r%r.lkdf"));
+		snprintf(name, sizeof(name), "r%d.lkdf", i + 3);
+		ok(is_there(name), "%s is the rank", names[i]);
+		setenv(names[i], "-1", 1);
+		lkdf_close(open_with("r%r.lkdf"));
+	}
+	for (i = 0; i < 4; i++)
+		unsetenv(names[i]);
+	is(clear(), 9, "what is no rank is 0");
+}
+
 int main(int argc, char **argv)
 {
 	unsetenv("LKDF_TRACE");
@@ -188,6 +215,7 @@ int main(int argc, char **argv)
 	the_next_process_replaces_the_file(argv[0]);
 	one_beside_a_recording_does_not(argv[0]);
 	patterns_say_where_numbers_go();
+	ranks_have_their_numbers();
 	is(rmdir(dir), 0, "no file is left");
 	return tap_end();
 }
