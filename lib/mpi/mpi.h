@@ -15,10 +15,26 @@
 /* After so long without a request the poller goes. */
 #define LINGER_NS 1000000
 
+enum way {
+	WAY_NONE, /* nobody has told */
+	WAY_FROM,
+	WAY_TO,
+};
+
+/* The program has told so much of a request that it hands over next. */
+struct told {
+	MPI_Request request;
+	enum way way; /* WAY_NONE: it was handed over */
+	int peer, tag;
+};
+
 /* Whom a request tells, and where its status goes. */
 struct waiter {
 	struct lkdf_event event;
 	MPI_Status *status; /* MPI_STATUS_IGNORE: nowhere */
+	uint64_t region; /* of lkdf_region_begin() */
+	enum way way;
+	int peer;
 };
 
 struct fresh {
@@ -44,6 +60,8 @@ struct lkdf_mpi {
 	struct fresh *fresh;
 	unsigned nr_fresh, fresh_room;
 	struct post *first, **last;
+	struct told *told; /* first_told .. nr_told - 1, in their order */
+	unsigned first_told, nr_told, told_room;
 	unsigned nr_under_way; /* requests and posts */
 	bool is_polled; /* the runtime has the poller */
 
@@ -62,6 +80,23 @@ int mpi_poll(void *u);
 /* Under lock: the poller sees what is added before that is given. 0 or -errno.
  */
 int mpi_start(struct lkdf_mpi *m);
+
+/* Of a request that is complete: the recording has a bar for it. */
+void mpi_record(struct lkdf_mpi *m, const struct waiter *w,
+		const MPI_Status *status);
+
+/*
+ * Collective; with a recording of any rank: the rank, and how far its clock is
+ * from that of rank 0. 0 or -EIO.
+ */
+int mpi_align(struct lkdf_mpi *m);
+
+/* Under lock: what was told of a request, which is forgotten. */
+struct told mpi_told(struct lkdf_mpi *m, MPI_Request request);
+void mpi_told_text(const struct told *t, char *to, size_t size);
+
+/* Room for nr elements in an array that *at points to; false: no memory. */
+bool mpi_room(void *at, unsigned *room, unsigned nr, size_t size);
 
 /* Which ranks of this machine have workers on the same CPU: a line. */
 int mpi_tell_shared(struct lkdf_mpi *m);

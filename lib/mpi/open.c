@@ -27,6 +27,7 @@ static void destroy_handle(struct lkdf_mpi *m)
 {
 	pthread_mutex_destroy(&m->lock);
 	free(m->fresh);
+	free(m->told);
 	free(m->requests);
 	free(m->statuses);
 	free(m->waiters);
@@ -41,7 +42,8 @@ static int join_ranks(struct lkdf_mpi *m, MPI_Comm comm)
 		return -EIO;
 	if (MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN) ||
 	    MPI_Comm_rank(m->comm, &m->rank) ||
-	    MPI_Comm_size(m->comm, &m->size) || mpi_tell_shared(m)) {
+	    MPI_Comm_size(m->comm, &m->size) || mpi_tell_shared(m) ||
+	    mpi_align(m)) {
 		MPI_Comm_free(&m->comm);
 		return -EIO;
 	}
@@ -87,6 +89,7 @@ int lkdf_mpi_close(struct lkdf_mpi *m)
 		return -EBUSY;
 	/* Waits for a poller that tells its last event; there may be none. */
 	lkdf_poll_remove(m->rt, mpi_poll, m);
+	mpi_align(m);
 	MPI_Comm_free(&m->comm);
 	destroy_handle(m);
 	return 0;

@@ -24,32 +24,17 @@ static int errno_of(int error)
 	return class == MPI_ERR_TRUNCATE ? -EMSGSIZE : -EIO;
 }
 
-static bool grow_one(void *at, unsigned room, size_t size)
-{
-	void *was, *now;
-
-	memcpy(&was, at, sizeof(was));
-	now = realloc(was, room * size);
-	if (now)
-		memcpy(at, &now, sizeof(now));
-	return now != NULL;
-}
-
 /* False: no memory; what there is stays as it is. */
 static bool make_room(struct lkdf_mpi *m, unsigned nr)
 {
-	unsigned room = m->room ? m->room : 64;
+	unsigned room[4] = { m->room, m->room, m->room, m->room };
 
-	while (room < nr)
-		room *= 2;
-	if (room == m->room)
-		return true;
-	if (!grow_one(&m->requests, room, sizeof(*m->requests)) ||
-	    !grow_one(&m->statuses, room, sizeof(*m->statuses)) ||
-	    !grow_one(&m->waiters, room, sizeof(*m->waiters)) ||
-	    !grow_one(&m->indices, room, sizeof(*m->indices)))
+	if (!mpi_room(&m->requests, &room[0], nr, sizeof(*m->requests)) ||
+	    !mpi_room(&m->statuses, &room[1], nr, sizeof(*m->statuses)) ||
+	    !mpi_room(&m->waiters, &room[2], nr, sizeof(*m->waiters)) ||
+	    !mpi_room(&m->indices, &room[3], nr, sizeof(*m->indices)))
 		return false;
-	m->room = room;
+	m->room = room[0];
 	return true;
 }
 
@@ -107,6 +92,7 @@ static void tell_one(struct lkdf_mpi *m, unsigned i, const MPI_Status *status,
 
 	if (w->status != MPI_STATUS_IGNORE)
 		*w->status = *status;
+	mpi_record(m, w, status);
 	lkdf_event_signal(w->event, rc);
 	w->event = (struct lkdf_event){ 0 };
 }

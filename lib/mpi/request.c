@@ -2,25 +2,27 @@
 #include "mpi/mpi.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_REQUESTS ((1u << 20) - 1)
 
-/* Under lock. */
-static bool has_room(struct lkdf_mpi *m, unsigned nr)
+bool mpi_room(void *at, unsigned *room, unsigned nr, size_t size)
 {
-	unsigned room = m->fresh_room ? m->fresh_room : 64;
-	struct fresh *fresh;
+	unsigned more = *room ? *room : 64;
+	void *was, *now;
 
-	while (room < m->nr_fresh + nr)
-		room *= 2;
-	if (room == m->fresh_room)
+	while (more < nr)
+		more *= 2;
+	if (more == *room)
 		return true;
-	fresh = realloc(m->fresh, room * sizeof(*fresh));
-	if (!fresh)
+	memcpy(&was, at, sizeof(was));
+	now = realloc(was, more * size);
+	if (!now)
 		return false;
-	m->fresh = fresh;
-	m->fresh_room = room;
+	memcpy(at, &now, sizeof(now));
+	*room = more;
 	return true;
 }
 
@@ -31,22 +33,66 @@ static MPI_Status *status_of(MPI_Status *statuses, unsigned i)
 		       : &statuses[i];
 }
 
-static int hand_over(struct lkdf_mpi *m, unsigned nr, MPI_Request *requests,
-		     MPI_Status *statuses, struct lkdf_event e)
+/* Requests with one event. */
+struct batch {
+	unsigned nr;
+	MPI_Request *requests;
+	MPI_Status *statuses;
+	struct lkdf_event event;
+};
+
+/* Under lock, with room. */
+static void add_fresh(struct lkdf_mpi *m, const struct batch *b, unsigned i,
+		      struct told *t)
 {
+	*t = mpi_told(m, b->requests[i]);
+	m->fresh[m->nr_fresh++] = (struct fresh){
+		.request = b->requests[i],
+		.waiter = { .event = b->event,
+			    .status = status_of(b->statuses, i),
+			    .region = lkdf_region_begin(m->rt),
+			    .way = t->way,
+			    .peer = t->peer },
+	};
+	b->requests[i] = MPI_REQUEST_NULL;
+}
+
+/* The event has the name of the first request that has one. */
+static void label_event(const struct batch *b, const struct told *t)
+{
+	char text[64];
+	int used;
+
+	mpi_told_text(t, text, sizeof(text));
+	used = (int)strlen(text);
+	if (b->nr > 1)
+		snprintf(text + used, sizeof(text) - (size_t)used,
+			 ", and %u more", b->nr - 1);
+	lkdf_event_label(b->event, text);
+}
+
+static int hand_over(struct lkdf_mpi *m, const struct batch *b)
+{
+	struct told first = { .way = WAY_NONE }, t;
 	unsigned i;
-	int rc;
+	int rc = 0;
 
 	pthread_mutex_lock(&m->lock);
-	rc = has_room(m, nr) ? mpi_start(m) : -ENOMEM;
-	for (i = 0; !rc && i < nr; i++) {
-		m->fresh[m->nr_fresh].request = requests[i];
-		m->fresh[m->nr_fresh++].waiter =
-			(struct waiter){ e, status_of(statuses, i) };
-		requests[i] = MPI_REQUEST_NULL;
-	}
+	if (!mpi_room(&m->fresh, &m->fresh_room, m->nr_fresh + b->nr,
+		      sizeof(*m->fresh)))
+		rc = -ENOMEM;
 	if (!rc)
-		m->nr_under_way += nr;
+		rc = mpi_start(m);
+	for (i = 0; !rc && i < b->nr; i++) {
+		add_fresh(m, b, i, &t);
+		if (first.way == WAY_NONE)
+			first = t;
+	}
+	/* The poller signals the event under no lock, but after this one. */
+	if (!rc) {
+		label_event(b, &first);
+		m->nr_under_way += b->nr;
+	}
 	pthread_mutex_unlock(&m->lock);
 	return rc;
 }
@@ -62,8 +108,7 @@ int lkdf_mpi_events(struct lkdf_mpi *m, unsigned nr, MPI_Request *requests,
 	rc = lkdf_event_create(m->rt, nr, 0, &e);
 	if (rc)
 		return rc;
-	lkdf_event_label(e, nr == 1 ? "a request of MPI" : "requests of MPI");
-	rc = hand_over(m, nr, requests, statuses, e);
+	rc = hand_over(m, &(struct batch){ nr, requests, statuses, e });
 	if (rc) {
 		/* The last signal drops the second reference. */
 		while (nr--)
@@ -92,7 +137,7 @@ int lkdf_mpi_hold(struct lkdf_ctx *c, struct lkdf_mpi *m, MPI_Request *request,
 	rc = lkdf_hold(c, &e);
 	if (rc)
 		return rc;
-	rc = hand_over(m, 1, request, status, e);
+	rc = hand_over(m, &(struct batch){ 1, request, status, e });
 	if (rc)
 		lkdf_event_signal(e, rc);
 	return rc;

@@ -87,6 +87,9 @@ static struct lkdf_event exchange(struct band *b, int other, int halo, int own,
 		  !up, MPI_COMM_WORLD, &r[0]);
 	MPI_Isend(b->now + (size_t)own * COLUMNS, COLUMNS, MPI_DOUBLE, other,
 		  up, MPI_COMM_WORLD, &r[1]);
+	/* For lkdf_why() and lkdf report: MPI does not tell them. */
+	must(lkdf_mpi_from(b->m, r[0], other, !up), "halo");
+	must(lkdf_mpi_to(b->m, r[1], other, up), "halo");
 	must(lkdf_mpi_events(b->m, 2, r, MPI_STATUSES_IGNORE, &came), "halo");
 	return came;
 }

@@ -51,6 +51,9 @@ int lkdf_mpi_options(MPI_Comm comm, char *text, size_t size);
  * @attr: NULL, or size set by the caller
  * @out:  handle, untouched on failure
  *
+ * While a rank of @comm records, the recording of each rank has its number and
+ * the distance of its clock from that of rank 0, for lkdf report of all ranks.
+ *
  * Where workers of this runtime are bound to a CPU that workers of another rank
  * are bound to, the rank with the lower number says so in a line on standard
  * error.
@@ -87,6 +90,36 @@ int lkdf_mpi_rank(const struct lkdf_mpi *m);
  * Return: 1 or more.
  */
 int lkdf_mpi_size(const struct lkdf_mpi *m);
+
+/**
+ * lkdf_mpi_from() - say from whom a request receives
+ * @m:       handle
+ * @request: request, which is handed over next, by lkdf_mpi_event(),
+ *           lkdf_mpi_events() or lkdf_mpi_hold()
+ * @peer:    rank, or MPI_ANY_SOURCE
+ * @tag:     tag, or MPI_ANY_TAG
+ *
+ * MPI does not tell to whom a request belongs. lkdf_why() names peer and tag
+ * with the task that waits, and lkdf report has the peer in the row of this
+ * rank. The library forgets both at the hand-over; of a request that is never
+ * handed over, with lkdf_mpi_close() or the next call for the same handle.
+ *
+ * Context: any thread, bodies included; makes no call of MPI and does not wait.
+ * Return: 0; -EINVAL; -ENOMEM.
+ */
+int lkdf_mpi_from(struct lkdf_mpi *m, MPI_Request request, int peer, int tag);
+
+/**
+ * lkdf_mpi_to() - say to whom a request sends
+ * @m:       handle
+ * @request: as for lkdf_mpi_from()
+ * @peer:    rank
+ * @tag:     tag
+ *
+ * Context: as lkdf_mpi_from().
+ * Return: as lkdf_mpi_from().
+ */
+int lkdf_mpi_to(struct lkdf_mpi *m, MPI_Request request, int peer, int tag);
 
 /**
  * lkdf_mpi_event() - an event that fires when a request is complete
