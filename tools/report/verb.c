@@ -3,7 +3,9 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "outfile.h"
+#include "report/ranks.h"
 #include "report/writers.h"
+#include "trace/verbs.h"
 #include "words.h"
 
 #include <errno.h>
@@ -34,13 +36,14 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec report_spec = {
 	.verb = "report",
-	.usage = "FILE [--html PAGE] [--json] [--from TIME] [--to TIME]",
+	.usage = "FILE... [--html PAGE] [--json] [--from TIME] [--to TIME]",
 	.help = "Says where the time of the workers went in a program that ran\n"
 		"with LKDF_TRACE=FILE, what costs most, and what to change. -v tells\n"
-		"causes of less than 2 % of that time, too.",
+		"causes of less than 2 % of that time, too. Several files are "
+		"those of the\nranks of a program of MPI, one each.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
-	.max_words = 1,
+	.max_words = MAX_RANKS,
 	.has_files = true,
 };
 
@@ -197,20 +200,101 @@ static int report_on(FILE *in, const char *path, const struct report_opts *o,
 	return code;
 }
 
+/* ---- several ranks ------------------------------------------------------ */
+
+static int read_rank(struct ranks *r, const char *path,
+		     const struct report_opts *o)
+{
+	struct trace_fault fault = { 0 };
+	int code = CLI_OK, rc;
+	FILE *in = trace_input("report", path, &code);
+
+	if (!in)
+		return code;
+	if (outfile_is(o->html, in)) {
+		fclose(in);
+		return refuse(CLI_USAGE, "%s: it is the recording itself",
+			      o->html);
+	}
+	rc = ranks_read(r, path, in, &fault);
+	fclose(in);
+	if (rc == -ENOENT)
+		return refuse(CLI_USAGE,
+			      "%s: it is of no rank: several files are those "
+			      "of programs that call lkdf_mpi_open() while "
+			      "they record",
+			      path);
+	if (rc == -EBADMSG && o->best_effort)
+		return CLI_OK;
+	return rc ? trace_refuse("report", path, rc, &fault) : CLI_OK;
+}
+
+static int write_ranks(const struct ranks *r, const struct report_opts *o)
+{
+	struct outfile out;
+	int rc = 0;
+
+	if (o->html) {
+		rc = outfile_open(&out, o->html);
+		if (!rc) {
+			ranks_html(r, out.f);
+			rc = outfile_commit(&out);
+		}
+	}
+	if (rc)
+		return refuse(cli_code_of(rc), "%s: %s", o->html,
+			      strerror(-rc));
+	if (o->common.is_json)
+		ranks_json(r, stdout);
+	else
+		ranks_text(r, stdout);
+	if (!o->common.is_json && !o->common.is_quiet)
+		printf("\ntry: lkdf report %s, what costs most in that rank\n",
+		       r->rank[0].file);
+	return CLI_OK;
+}
+
+static int report_ranks(int nr, char **file, const struct report_opts *o)
+{
+	struct ranks *r = calloc(1, sizeof(*r));
+	int i, rc, code = CLI_OK;
+
+	if (!r)
+		return refuse(CLI_ABSENT, "no memory");
+	for (i = 0; i < nr && !code; i++)
+		code = read_rank(r, file[i], o);
+	rc = code ? 0 : ranks_analyse(r);
+	if (rc == -EEXIST)
+		code = refuse(CLI_USAGE, "two files are of one rank");
+	else if (rc)
+		code = refuse(cli_code_of(rc), "%s", strerror(-rc));
+	if (!code)
+		code = write_ranks(r, o);
+	ranks_fini(r);
+	free(r);
+	return code;
+}
+
 int verb_report(int argc, char **argv)
 {
 	struct report_opts o = { .html = NULL };
 	struct report_window w;
 	FILE *in;
-	int code, fd;
+	int code, fd, nr;
 
 	if (!cli_parse(&report_spec, argc, argv, &o, &code))
 		return code;
-	if (cli_nr_words(argc, argv) != 1)
+	nr = cli_nr_words(argc, argv);
+	if (!nr)
 		return refuse(CLI_USAGE, "expected the name of a recording");
 	code = parse_window(&o, &w);
 	if (code)
 		return code;
+	if (nr > 1 && (o.kind || o.from || o.to))
+		return refuse(CLI_USAGE, "--kind, --from and --to are for the "
+					 "recording of one rank");
+	if (nr > 1)
+		return report_ranks(nr, argv + 1, &o);
 	/* A FIFO is not waited for. */
 	fd = open(argv[1], O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	in = fd < 0 ? NULL : fdopen(fd, "r");
