@@ -70,6 +70,7 @@ struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 	d->cuda = *cuda;
 	d->id = id;
 	pthread_mutex_init(&d->lock, NULL);
+	cuda_open_io(d);
 	list_init(&d->graphs);
 	d->arch = 10 * cuda_number(d, CU_ATTR_MAJOR) +
 		  cuda_number(d, CU_ATTR_MINOR);
@@ -222,6 +223,7 @@ static void stop_device(void *dev)
 {
 	struct cuda_device *d = dev;
 
+	cuda_close_io(d);
 	if (d->context)
 		close_context(d);
 	cuda_forget_all(d);

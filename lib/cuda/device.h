@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "cuda/batch.h"
+#include "cuda/io.h"
 #include "cuda/load.h"
 
 #include <lkdf/device.h>
@@ -107,6 +108,7 @@ enum cuda_counted {
 struct cuda_settings {
 	const char *library, *nvrtc; /* "": the usual ones */
 	const char *cache; /* directory of compiled texts; "": none */
+	bool is_serial; /* no threads but the driver's */
 	void (*count)(void *u, enum cuda_counted what); /* on any launcher */
 	void *u;
 };
@@ -120,6 +122,7 @@ struct cuda_device {
 	char nvrtc[CUDA_PATH_SIZE], cache[CUDA_PATH_SIZE]; /* of settings */
 	void (*count)(void *u, enum cuda_counted what); /* likewise */
 	void *count_u;
+	bool is_serial; /* likewise */
 	int arch; /* 90 of sm_90 */
 	uint32_t block_shared; /* bytes, at most */
 	uint32_t max_block[3], max_grid[3];
@@ -143,6 +146,7 @@ struct cuda_device {
 	struct list graphs; /* the last one used first */
 	unsigned nr_graphs;
 	cu_result broken; /* a launch has lost the device: poll() says so */
+	struct cuda_io io;
 };
 
 extern const struct lkdf_device_ops cuda_ops;

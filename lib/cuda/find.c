@@ -21,6 +21,7 @@ static int add_device(const struct cuda *cuda, const struct cuda_settings *s,
 		return err(-ENOMEM, "cuda: no memory");
 	snprintf(d->nvrtc, sizeof(d->nvrtc), "%s", s->nvrtc);
 	snprintf(d->cache, sizeof(d->cache), "%s", s->cache);
+	d->is_serial = s->is_serial;
 	d->count = s->count;
 	d->count_u = s->u;
 	*out = d;

@@ -67,6 +67,7 @@ int cuda_adopt(void *dev, void *queue, void **out)
 	memcpy(d->nvrtc, from->nvrtc, sizeof(d->nvrtc));
 	memcpy(d->cache, from->cache, sizeof(d->cache));
 	d->count = from->count;
+	d->is_serial = from->is_serial;
 	d->count_u = from->count_u;
 	d->foreign = queue;
 	d->context = context;

@@ -223,9 +223,10 @@ int cuda_pin(void *dev, void *host, uint64_t bytes)
 	cu_result r = d->cuda.cuMemHostRegister(host, bytes, CU_HOST_PORTABLE);
 
 	cuda_leave(d, before);
-	if (!r || r == CU_HOST_MEMORY_ALREADY_REGISTERED)
-		return 0;
-	return cuda_fails(d, "cuMemHostRegister", r);
+	if (r && r != CU_HOST_MEMORY_ALREADY_REGISTERED)
+		return cuda_fails(d, "cuMemHostRegister", r);
+	cuda_note_pinned(d, host, bytes);
+	return 0;
 }
 
 /*
@@ -237,6 +238,7 @@ void cuda_unpin(void *dev, void *host)
 	struct cuda_device *d = dev;
 	cu_context before = cuda_enter(d);
 
+	cuda_forget_pinned(d, host);
 	d->cuda.cuMemHostUnregister(host);
 	cuda_leave(d, before);
 }

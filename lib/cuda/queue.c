@@ -126,7 +126,9 @@ bool cuda_is_idle(const struct cuda_device *d)
 	for (i = 0; i < d->nr_queues; i++)
 		if (is_at_work(&d->queue[i]))
 			return false;
-	return !a_load(&d->card->nr_watched, relaxed);
+	/* Relaxed: see io.c and foreign.c. */
+	return !a_load(&d->io.nr_jobs, relaxed) &&
+	       !a_load(&d->card->nr_watched, relaxed);
 }
 
 /* ---- commands ----------------------------------------------------------- */
@@ -210,10 +212,14 @@ static int carry_bytes(struct cuda_device *d, unsigned queue,
 		       struct lkdf_device_op op)
 {
 	cu_ptr there = address_of(t->device_ptr, t->offset);
-	int rc = cuda_begin_command(d, queue);
 	cu_stream s = d->queue[queue].stream;
 	cu_result r;
+	int rc;
 
+	/* Queues for copies keep no order. */
+	if (queue < FIRST_KERNELS && cuda_give_io(d, t, is_up, op))
+		return 0;
+	rc = cuda_begin_command(d, queue);
 	if (rc)
 		return rc;
 	r = is_up ? d->cuda.cuMemcpyHtoDAsync(there, t->host, t->bytes, s)
@@ -343,8 +349,11 @@ int cuda_poll(void *dev)
 {
 	struct cuda_device *d = dev;
 	int nr = cuda_ask_watches(d);
+	cu_result broken = a_load(&d->io.broken, relaxed);
 	unsigned i;
 
+	if (broken)
+		return tell_lost(d, "a copy", broken);
 	cuda_flush_all(d);
 	if (d->broken)
 		return tell_lost(d, "cuLaunchKernel", d->broken);

@@ -215,6 +215,13 @@ void held_moved(void *executor, struct held_move *m, int error)
 	end_move(executor, m, error);
 }
 
+static void lose_move(struct device *d, void *executor, struct held_move *m)
+{
+	snprintf(m->why, sizeof(m->why), "the device is lost: %.128s",
+		 d->why_lost);
+	end_move(executor, m, -ENODEV);
+}
+
 static int give_memory(struct device *d, struct held_move *m,
 		       struct lkdf_device_op op)
 {
@@ -252,7 +259,7 @@ static void move_here(void *executor, struct blocking_item *item)
 
 	list_append(&d->moves, &m->list);
 	if (a_load(&d->is_lost, relaxed)) {
-		end_move(executor, m, -ENODEV);
+		lose_move(d, executor, m);
 		return;
 	}
 	s = device_give(d, NULL, &op);
@@ -285,8 +292,7 @@ void held_lose(struct device *d, void *executor)
 
 	while (!list_is_empty(&d->moves)) {
 		l = d->moves.next;
-		end_move(executor, container_of(l, struct held_move, list),
-			 -ENODEV);
+		lose_move(d, executor, container_of(l, struct held_move, list));
 	}
 	held_feed(d);
 }

@@ -38,6 +38,7 @@ static void add_cuda(struct lkdf *rt)
 		.library = o->cuda_library,
 		.nvrtc = o->nvrtc_library,
 		.cache = o->kernel_cache,
+		.is_serial = rt->sched.is_serial,
 		.count = count_cuda,
 		.u = rt,
 	};

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "cuda/io.h"
+
+#include "base/thread.h"
+#include "cuda/device.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- the thread --------------------------------------------------------- */
+
+/* Of a card that is lost the bytes of the host are the program's again. */
+static cu_result carry_job(const struct cuda_io *io, const struct cuda_job *j)
+{
+	const struct cuda *cuda = io->cuda;
+	cu_result r = a_load(&io->broken, relaxed);
+
+	if (r)
+		return r;
+	r = j->is_up ? cuda->cuMemcpyHtoDAsync(j->there, j->host, j->bytes,
+					       io->stream)
+		     : cuda->cuMemcpyDtoHAsync(j->host, j->there, j->bytes,
+					       io->stream);
+	return r ? r : cuda->cuStreamSynchronize(io->stream);
+}
+
+/* Where the card is lost poll() says so, with the driver's error. */
+static void end_job(struct cuda_io *io, struct cuda_job *j, cu_result r)
+{
+	int rc = cuda_errno(r);
+
+	if (rc == -ENODEV)
+		a_store(&io->broken, r, relaxed);
+	else
+		lkdf_device_done(j->op, rc);
+	free(j);
+	/* Relaxed: a guess whether calls would wait for it. */
+	a_sub(&io->nr_jobs, 1, relaxed);
+}
+
+static struct cuda_job *take_job(struct cuda_io *io)
+{
+	struct cuda_job *j;
+
+	pthread_mutex_lock(&io->lock);
+	while (!io->first && !io->is_closing)
+		pthread_cond_wait(&io->given, &io->lock);
+	j = io->is_closing ? NULL : io->first;
+	if (j)
+		io->first = j->next;
+	if (!io->first)
+		io->last = &io->first;
+	pthread_mutex_unlock(&io->lock);
+	return j;
+}
+
+static void *io_main(void *arg)
+{
+	struct cuda_io *io = arg;
+	struct cuda_job *j;
+
+	pthread_setname_np(pthread_self(), "lkdf/cuda.io");
+	while ((j = take_job(io)))
+		end_job(io, j, carry_job(io, j));
+	thread_retire();
+	return NULL;
+}
+
+static bool start_thread(struct cuda_device *d)
+{
+	struct cuda_io *io = &d->io;
+	sigset_t all, old;
+	int rc;
+
+	if (d->cuda.cuStreamCreateWithPriority(&io->stream,
+					       CU_STREAM_IS_NON_BLOCKING, 0))
+		return false;
+	io->cuda = &d->cuda;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(&io->thread, NULL, io_main, io);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!rc)
+		return true;
+	d->cuda.cuStreamDestroy(io->stream);
+	io->stream = NULL;
+	return false;
+}
+
+/* ---- the launcher ------------------------------------------------------- */
+
+void cuda_open_io(struct cuda_device *d)
+{
+	struct cuda_io *io = &d->io;
+
+	pthread_mutex_init(&io->lock, NULL);
+	pthread_cond_init(&io->given, NULL);
+	io->last = &io->first;
+}
+
+void cuda_close_io(struct cuda_device *d)
+{
+	struct cuda_io *io = &d->io;
+	struct cuda_pinned *p;
+	struct cuda_job *j;
+
+	pthread_mutex_lock(&io->lock);
+	io->is_closing = true;
+	pthread_cond_signal(&io->given);
+	pthread_mutex_unlock(&io->lock);
+	if (io->has_thread) {
+		pthread_join(io->thread, NULL);
+		d->cuda.cuStreamDestroy(io->stream);
+	}
+	while ((j = io->first)) {
+		io->first = j->next;
+		free(j);
+	}
+	while ((p = io->pinned)) {
+		io->pinned = p->next;
+		free(p);
+	}
+	pthread_cond_destroy(&io->given);
+	pthread_mutex_destroy(&io->lock);
+}
+
+static bool is_pinned(const struct cuda_io *io, const void *host,
+		      uint64_t bytes)
+{
+	uintptr_t at = (uintptr_t)host;
+	const struct cuda_pinned *p;
+
+	for (p = io->pinned; p; p = p->next)
+		if (at >= p->first && at + bytes <= p->first + p->bytes)
+			return true;
+	return false;
+}
+
+static bool has_thread(struct cuda_device *d)
+{
+	struct cuda_io *io = &d->io;
+	cu_context before;
+
+	if (io->has_thread || io->has_none)
+		return io->has_thread;
+	before = cuda_enter(d);
+	io->has_thread = start_thread(d);
+	cuda_leave(d, before);
+	io->has_none = !io->has_thread;
+	return io->has_thread;
+}
+
+bool cuda_give_io(struct cuda_device *d, const struct lkdf_transfer *t,
+		  bool is_up, struct lkdf_device_op op)
+{
+	struct cuda_io *io = &d->io;
+	struct cuda_job *j;
+
+	if (d->is_serial || t->bytes <= CUDA_IO_BYTES ||
+	    is_pinned(io, t->host, t->bytes) || !has_thread(d))
+		return false;
+	j = malloc(sizeof(*j));
+	if (!j)
+		return false;
+	*j = (struct cuda_job){ .op = op,
+				.host = t->host,
+				.there = (cu_ptr)(uintptr_t)t->device_ptr +
+					 t->offset,
+				.bytes = t->bytes,
+				.is_up = is_up };
+	a_add(&io->nr_jobs, 1, relaxed);
+	pthread_mutex_lock(&io->lock);
+	*io->last = j;
+	io->last = &j->next;
+	pthread_cond_signal(&io->given);
+	pthread_mutex_unlock(&io->lock);
+	return true;
+}
+
+void cuda_note_pinned(struct cuda_device *d, void *host, uint64_t bytes)
+{
+	struct cuda_pinned *p = malloc(sizeof(*p));
+
+	if (!p)
+		return;
+	p->first = (uintptr_t)host;
+	p->bytes = bytes;
+	p->next = d->io.pinned;
+	d->io.pinned = p;
+}
+
+void cuda_forget_pinned(struct cuda_device *d, const void *host)
+{
+	struct cuda_pinned **at = &d->io.pinned, *p;
+
+	while ((p = *at) && p->first != (uintptr_t)host)
+		at = &p->next;
+	if (!p)
+		return;
+	*at = p->next;
+	free(p);
+}

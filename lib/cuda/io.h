@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A thread of a card that copies pageable bytes of the host. The driver copies
+ * such bytes on the thread that calls, which would keep the launcher from all
+ * else for 20 ms and more. The thread is made by the first such copy, has a
+ * stream of its own and says itself when a copy is done.
+ *
+ *	io_takes, io_give, io_close   the launcher
+ */
+#ifndef CUDA_IO_H
+#define CUDA_IO_H
+
+#include "base/atomic.h"
+#include "cuda/load.h"
+
+#include <lkdf/device.h>
+#include <pthread.h>
+
+#define CUDA_IO_BYTES 65536 /* so many go on the launcher */
+
+struct cuda_job {
+	struct cuda_job *next;
+	struct lkdf_device_op op;
+	void *host;
+	cu_ptr there;
+	uint64_t bytes;
+	bool is_up;
+};
+
+/* Bytes of the host that this device has pinned. */
+struct cuda_pinned {
+	struct cuda_pinned *next;
+	uintptr_t first, bytes;
+};
+
+struct cuda_io {
+	/* Set before the thread starts, constant afterwards. */
+	const struct cuda *cuda;
+	cu_stream stream;
+
+	/* The launcher's. */
+	bool has_thread, has_none; /* has_none: there is none to be had */
+	pthread_t thread;
+	struct cuda_pinned *pinned;
+
+	/* Under lock. */
+	pthread_mutex_t lock;
+	pthread_cond_t given;
+	struct cuda_job *first, **last;
+	bool is_closing;
+
+	/* The thread writes, the launcher reads: copies that are not done, and
+	 * the error with which the driver has lost the card. */
+	_Atomic(uint32_t) nr_jobs;
+	_Atomic(cu_result) broken;
+};
+
+struct cuda_device;
+
+void cuda_open_io(struct cuda_device *d);
+
+/* Joins the thread; copies that have not begun are not done any more. */
+void cuda_close_io(struct cuda_device *d);
+
+/*
+ * The copy is the thread's from now on. False: the launcher does it, for it is
+ * small or of pinned bytes, or there is no thread.
+ */
+bool cuda_give_io(struct cuda_device *d, const struct lkdf_transfer *t,
+		  bool is_up, struct lkdf_device_op op);
+
+/* Bytes are pinned, or not any more. Without memory they count as pageable. */
+void cuda_note_pinned(struct cuda_device *d, void *host, uint64_t bytes);
+void cuda_forget_pinned(struct cuda_device *d, const void *host);
+
+#endif
