@@ -104,9 +104,15 @@ static int create_kernels(struct frame *f)
 
 static void destroy_kernels(struct frame *f)
 {
+	uint32_t i;
+
 	/* A frame that was never made has no graph. */
-	if (f->kernels)
-		region_free(f->kernels, size_of(f->graph));
+	if (!f->kernels)
+		return;
+	for (i = 0; i < f->graph->nr_recs; i++)
+		if (f->kernels[i].kept)
+			kernel_drop_request(f->graph->rt, f->kernels[i].kept);
+	region_free(f->kernels, size_of(f->graph));
 }
 
 const struct seal_pass early_pass = {

@@ -28,6 +28,7 @@
 /* Of each record of a frame; whoever has it, see above. */
 struct kernel_early {
 	struct kernel_req *req; /* given; NULL: not */
+	struct kernel_req *kept; /* of a run before, see reuse.c; or NULL */
 
 	/* Edges from requests that are not over: of that region, of others. */
 	struct device_region *region;

@@ -69,6 +69,8 @@ struct kernel_req {
 	struct task *task; /* NULL: ahead of it, see early.h */
 	struct frame *frame; /* the rest of these: of such a one */
 	uint32_t index;
+	void *arg; /* of the task, as the request was made */
+	uint64_t range[3]; /* the same */
 	struct device_region *counted; /* its edges, see early.h */
 	_Atomic(uint32_t) nr_arrived; /* its end, and its task's turn */
 	_Alignas(LINK_ALIGN) struct link_call call;
@@ -191,7 +193,10 @@ bool kernel_may_go(struct kernel_req *r);
  */
 int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 		   struct kernel_req **out);
+
+/* The request is over: it is freed, or its frame keeps it (reuse.c). */
 void kernel_free_request(struct lkdf *rt, struct kernel_req *r);
+void kernel_drop_request(struct lkdf *rt, struct kernel_req *r);
 
 /* It is over: the counters have it. */
 void kernel_count(struct executor *ex, const struct kernel_req *r);

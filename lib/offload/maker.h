@@ -22,6 +22,17 @@ void maker_add_use(struct maker *m, uint32_t use);
 void maker_add_bytes(struct maker *m, const void *value, uint64_t bytes);
 int maker_add_params(struct maker *m);
 
+/* The request gets its task, if the run has one for it, and its class. */
+void maker_begin_run(struct maker *m);
+
+/* ---- reuse.c ------------------------------------------------------------ */
+
+/* The request of a run before is reset. False: there is none that fits. */
+bool maker_reuse(struct maker *m);
+
+/* The request is over, and its frame keeps it. False: it does not. */
+bool maker_keep(struct kernel_req *r);
+
 /* ---- kernel_bytes.c ----------------------------------------------------- */
 
 /* The copies of the use that is an operand, and whether one stays. */

@@ -286,7 +286,7 @@ static int allocate_request(struct maker *m, uint32_t nr_use)
 	r->device_ptr = (void **)(r->use + nr_use);
 	r->req.operand_of = (uint32_t *)(r->device_ptr + nr_use);
 	r->kernel = m->k;
-	r->task = m->c->task;
+	r->arg = m->arg;
 	r->frame = m->c->frame;
 	r->index = m->c->index;
 	r->nr_use = nr_use;
@@ -368,6 +368,18 @@ static bool is_last(const struct lkdf_ctx *c)
 	return !nr;
 }
 
+void maker_begin_run(struct maker *m)
+{
+	struct kernel_req *r = m->r;
+
+	r->task = m->c->task;
+	r->req.leads = early_leads(m->c);
+	r->req.class =
+		r->task ? r->task->link.class
+			: m->c->frame->recs[m->c->index].flags & REC_CLASS;
+	maker_fill_told(m);
+}
+
 static void fill_request(struct maker *m, struct kernel_req *r)
 {
 	const struct lkdf_kernel_attr *a = &m->k->attr;
@@ -377,12 +389,8 @@ static void fill_request(struct maker *m, struct kernel_req *r)
 	r->req.device = m->d;
 	r->req.code = kernel_code(m->k, m->d);
 	r->req.is_empty = m->k->is_prefetch;
-	r->req.leads = early_leads(m->c);
-	r->req.class =
-		r->task ? r->task->link.class
-			: m->c->frame->recs[m->c->index].flags & REC_CLASS;
 	r->req.is_last = is_last(m->c);
-	maker_fill_told(m);
+	maker_begin_run(m);
 	l->size = sizeof(*l);
 	if (!(a->flags & LKDF_KERNEL_SERIAL))
 		memcpy(l->block, a->block, sizeof(l->block));
@@ -392,6 +400,12 @@ static void fill_request(struct maker *m, struct kernel_req *r)
 }
 
 void kernel_free_request(struct lkdf *rt, struct kernel_req *r)
+{
+	if (!maker_keep(r))
+		kernel_drop_request(rt, r);
+}
+
+void kernel_drop_request(struct lkdf *rt, struct kernel_req *r)
 {
 	struct cache *c = heap_thread_cache(rt->heap);
 
@@ -405,7 +419,8 @@ static int make_request(struct maker *m)
 	int rc = view_uses(m);
 
 	if (!rc)
-		rc = maker_find_range(m, m->r->req.launch.range);
+		rc = maker_find_range(m, m->r->range);
+	memcpy(m->r->req.launch.range, m->r->range, sizeof(m->r->range));
 	if (!rc)
 		rc = add_args(m);
 	if (!rc)
@@ -433,8 +448,13 @@ int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 		.d = d,
 		.arg = arg,
 	};
-	int rc = kernel_check_device(m.k, d);
+	int rc;
 
+	if (maker_reuse(&m)) {
+		*out = m.r;
+		return 0;
+	}
+	rc = kernel_check_device(m.k, d);
 	if (!rc)
 		rc = allocate_request(&m, count_uses(c));
 	if (rc)
@@ -444,7 +464,7 @@ int kernel_request(struct lkdf_ctx *c, void *arg, struct device *d,
 	if (!rc)
 		rc = maker_pass_ports(&m);
 	if (rc || is_empty(&m))
-		kernel_free_request(m.k->rt, m.r);
+		kernel_drop_request(m.k->rt, m.r);
 	else
 		*out = m.r;
 	return rc;
