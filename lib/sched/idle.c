@@ -5,6 +5,7 @@
 #include "sched/client.h"
 #include "sched/crew.h"
 #include "sched/far.h"
+#include "sched/help.h"
 #include "sched/holdoff.h"
 #include "sched/intake.h"
 #include "sched/nap.h"
@@ -19,9 +20,8 @@
 #include "trace/usdt.h"
 
 /*
- * An only item may be one that its owner is about to take: a body that spawns
- * its successor and ends. Robbing it moves a chain from worker to worker. An
- * item that still lies there after a few looks is worth it.
+ * An only item may be the successor that a body has spawned and that its owner
+ * takes at once. An item that is there after a few looks is worth it.
  */
 static bool is_stale(struct deque *d)
 {
@@ -305,7 +305,7 @@ static bool is_stopping(struct worker *w)
 {
 	/* [sched.stopping] after we said that we sleep; pairs with
 	 * [sched.stop]. */
-	return a_load(&w->sched->is_stopping, seq_cst) != 0;
+	return a_load(&w->sched->is_stopping, seq_cst) != 0 || help_is_over(w);
 }
 
 /* The kernel would not take all operations: it is asked again. */
@@ -474,17 +474,15 @@ bool idle_find(struct worker *w, uint64_t *item)
 	counter_add(w->executor->counters, COUNTER_IDLE_NS, ns);
 	counter_add(w->executor->counters, COUNTER_STEAL_ROUNDS, w->nr_rounds);
 	/* On our way here we may have taken the token of one that sleeps on. */
-	if (!found)
+	if (!found && !w->awaited)
 		park_wake_all(&w->node->park);
-	/*
-	 * And whoever sleeps on may have been taken for awake by us, who gave
-	 * up what it had asked for.
-	 */
+	/* And have given up what one had asked for, whom we took for awake. */
 	if (found && notify_has_sleeper(s))
 		steal_request_send(w);
 	/* The woken worker wakes the next ones, if there is more. */
 	is_last = leave_spinners(w);
-	if (found && notify_has_sleeper(s) && !notify_tree(w, *item) && is_last)
+	if (notify_has_sleeper(s) && !(found && notify_tree(w, *item)) &&
+	    is_last)
 		worker_notify(w, public_for(w));
 	w->wake_link = 0;
 	if (found)

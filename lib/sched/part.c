@@ -43,15 +43,14 @@ static bool take_item(struct backlog *b, uint64_t *item)
 	return link != NULL;
 }
 
-bool part_pop(struct worker *w, bool has_to_be_bound, uint64_t *item)
+bool part_pop(struct worker *w, uint64_t *item)
 {
 	struct part *p;
 
 	for (p = part_first(w->node); p; p = p->next) {
 		if (!part_has(p, w))
 			continue;
-		if (take_item(&p->bound, item) ||
-		    (!has_to_be_bound && take_item(&p->wish, item)))
+		if (take_item(&p->bound, item) || take_item(&p->wish, item))
 			return true;
 	}
 	return false;
@@ -94,6 +93,19 @@ struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
 
 	for (i = 0; i < s->nr_nodes && !link; i++)
 		link = dig_node(w, &s->nodes[i], nr, turns, fits, u);
+	return link;
+}
+
+struct link *part_dig_bound(struct worker *w, uint32_t nr,
+			    bool (*fits)(const struct link *link,
+					 const void *u))
+{
+	struct link *link = NULL;
+	struct part *p;
+
+	for (p = part_first(w->node); p && !link; p = p->next)
+		if (part_has(p, w))
+			link = backlog_dig(&p->bound, nr, false, fits, NULL);
 	return link;
 }
 

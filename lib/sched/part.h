@@ -65,7 +65,7 @@ bool part_push(struct sched *s, unsigned id, struct worker *from,
  * This worker only. The oldest of one of its parts, what is bound to the part
  * first; false: none.
  */
-bool part_pop(struct worker *w, bool has_to_be_bound, uint64_t *item);
+bool part_pop(struct worker *w, uint64_t *item);
 
 /* An idle worker: the oldest that prefers a part of the node; false: none. */
 bool part_help(struct sched_node *node, uint64_t *item);
@@ -76,6 +76,11 @@ bool part_help(struct sched_node *node, uint64_t *item);
 struct link *part_dig(struct worker *w, uint32_t nr, bool turns,
 		      bool (*fits)(const struct link *link, const void *u),
 		      const void *u);
+
+/* And of what is bound to one of its parts. */
+struct link *part_dig_bound(struct worker *w, uint32_t nr,
+			    bool (*fits)(const struct link *link,
+					 const void *u));
 
 /* Is there something that prefers any part of the node? */
 bool part_has_wish(struct sched_node *node);

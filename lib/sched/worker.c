@@ -25,7 +25,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 		from = policy_deque(mask, w->nr_picks);
 		check(mask & 1u << from);
 		if (unlikely(from == DEQUE_PART)
-			    ? part_pop(w, false, item)
+			    ? part_pop(w, item)
 			    : deque_pop(&w->deque[from], item))
 			return true;
 		mask &= ~(1u << from);

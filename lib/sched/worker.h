@@ -174,6 +174,11 @@ struct worker {
 	bool is_watching;
 	struct hidden hidden;
 
+	/* This worker only: it looks for work until that word is another than
+	 * the value, see help.h; NULL: until it is told to stop. */
+	const _Atomic(uint32_t) *awaited;
+	uint32_t awaited_value;
+
 	/* This worker only: bodies of teams on this stack. */
 	int team_depth, team_size;
 

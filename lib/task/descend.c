@@ -276,6 +276,24 @@ static bool is_nested(const struct task *t)
 	return t != NULL;
 }
 
+/* A gang's member waits for others, who may wait for what is below us. */
+static bool may_nest(const struct link *link, const void *u)
+{
+	const struct task *t = descend_task(link_item(link));
+
+	(void)u;
+	return !t || !t->kind->is_member;
+}
+
+static bool run_part(struct worker *w)
+{
+	struct link *link = part_dig_bound(w, BACKLOG_TURN, may_nest);
+
+	if (link)
+		w->sched->ops.run_one(w, link_item(link));
+	return link != NULL;
+}
+
 /*
  * Work that is bound to this node while all its workers wait in joins: nobody
  * else may run it, and their children may wait for it. This alone nests
@@ -291,11 +309,12 @@ static bool run_bound(struct worker *w, const struct task *parent)
 
 	if (holder_of(parent) || is_nested(parent))
 		return false;
-	if (deque_pop(&w->deque[DEQUE_BOUND], &item) ||
-	    part_pop(w, true, &item)) {
+	if (deque_pop(&w->deque[DEQUE_BOUND], &item)) {
 		s->ops.run_one(w, item);
 		return true;
 	}
+	if (run_part(w))
+		return true;
 	for (i = 0; i < w->nr_near; i++) {
 		if (deque_steal(&s->workers[w->victims[i]].deque[DEQUE_BOUND],
 				&item) != DEQUE_TAKEN)

@@ -130,6 +130,7 @@ struct lkdf_kind {
 	struct kernel *kernel; /* the same; NULL: it is none */
 	uint32_t trace_name;
 	bool is_ours; /* tasks that the user has not made */
+	bool is_member; /* of a gang, see gang.h: no join runs such a task */
 	bool is_empty; /* the same, and their body does nothing */
 	uint16_t home; /* of a kind_at(); else HOME_NONE */
 	struct kind_limit limit[MAX_LIMITS];

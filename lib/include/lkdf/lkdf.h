@@ -15,6 +15,7 @@
 #include <lkdf/data.h>
 #include <lkdf/device.h>
 #include <lkdf/event.h>
+#include <lkdf/gang.h>
 #include <lkdf/graph.h>
 #include <lkdf/io.h>
 #include <lkdf/kernel.h>

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include <lkdf/gang.h>
+
+#include "api/border.h"
+#include "task/gang.h"
+
+/* A body of the runtime would wait for itself. */
+static int check_thread(const struct lkdf *rt, const char *what)
+{
+	const struct executor *ex = thread_self()->executor;
+
+	return ex && ex->rt == rt
+		       ? err(-EDEADLK, "%s: in a body of the runtime", what)
+		       : 0;
+}
+
+static int create_gang(struct lkdf *rt, struct lkdf_gang **out)
+{
+	uint32_t has_gang = 0;
+	int rc;
+
+	/* [gang.only] that the last one is gone; pairs with [gang.gone]. */
+	if (!a_cas(&rt->has_gang, &has_gang, 1, acq_rel, relaxed))
+		return err(-EBUSY, "gang_create: the runtime has a gang");
+	rc = gang_create(rt, out);
+	if (!rc)
+		return 0;
+	/* [gang.gone] pairs with [gang.only]. */
+	a_store(&rt->has_gang, 0, release);
+	return rc == -ENOMEM ? err(rc, "gang_create: no memory") : rc;
+}
+
+int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out)
+{
+	int rc = border_runtime(rt);
+
+	if (rc)
+		return rc;
+	if (!out)
+		return err(-EINVAL, "gang_create: out is NULL");
+	if (rt->sched.is_serial)
+		return err(-EOPNOTSUPP, "gang_create: with serial=yes there "
+					"are no workers");
+	rc = check_thread(rt, "gang_create");
+	return rc ? rc : create_gang(rt, out);
+}
+
+static int check_run(const struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn)
+{
+	int rc;
+
+	if (!g)
+		return err(-EINVAL, "gang_run: the gang is NULL");
+	rc = border_runtime(g->rt);
+	if (rc)
+		return rc;
+	if (!nr || nr > g->nr_places)
+		return err(-EINVAL,
+			   "gang_run: %u members: expected 1 .. %u, "
+			   "as the runtime has workers",
+			   nr, g->nr_places);
+	if (!fn)
+		return err(-EINVAL, "gang_run: fn is NULL");
+	return check_thread(g->rt, "gang_run");
+}
+
+int lkdf_gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
+{
+	int rc = check_run(g, nr, fn);
+
+	return rc ? rc : gang_run(g, nr, fn, u);
+}
+
+int lkdf_gang_barrier(struct lkdf_ctx *c)
+{
+	struct lkdf_gang *g;
+	int rc = border_ctx(c, "gang_barrier");
+
+	if (rc)
+		return rc;
+	g = gang_of(c);
+	return g ? gang_barrier(g, c)
+		 : err(-EINVAL, "gang_barrier: the context is no member's");
+}
+
+void lkdf_gang_put(struct lkdf_gang *g)
+{
+	struct lkdf *rt = g ? g->rt : NULL;
+
+	/* In a forked child the parent's threads are not there. */
+	if (!g || border_runtime(rt))
+		return;
+	gang_destroy(g);
+	/* [gang.gone] pairs with [gang.only]. */
+	a_store(&rt->has_gang, 0, release);
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/gang.h"
+
+#include "base/err.h"
+#include "base/futex.h"
+#include "core/runtime.h"
+#include "data/place.h"
+#include "mem/heap.h"
+#include "sched/guest.h"
+#include "sched/help.h"
+#include "scope/scope.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+
+enum seat_state {
+	SEAT_EMPTY, /* worker 0 has not come yet */
+	SEAT_TAKEN, /* it sleeps */
+	SEAT_OVER, /* it may go */
+};
+
+/* Argument of both kinds. */
+struct member {
+	struct lkdf_gang *gang;
+	unsigned num;
+};
+
+static void note_error(struct lkdf_gang *g, int rc)
+{
+	int32_t none = 0;
+
+	if (unlikely(rc))
+		a_cas(&g->error, &none, rc, relaxed, relaxed);
+}
+
+static void free_gang(struct lkdf_gang *g)
+{
+	if (g->seat)
+		kind_put(g->seat);
+	if (g->member)
+		kind_put(g->member);
+	if (g->scope)
+		scope_put(g->scope);
+	free(g->place);
+	free(g->task);
+	free(g->arg);
+	free(g);
+}
+
+static int seat_body(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_gang *g = ((struct member *)arg)->gang;
+
+	g->c = c;
+	/* [gang.seat] the context; pairs with [gang.sit]. */
+	a_store(&g->seat_state, SEAT_TAKEN, release);
+	futex_wake(&g->seat_state, INT_MAX);
+	/* [gang.rise] what guests did as this worker; pairs with
+	 * [gang.over]. */
+	while (a_load(&g->seat_state, acquire) != SEAT_OVER)
+		futex_wait(&g->seat_state, SEAT_TAKEN, -1);
+	return 0;
+}
+
+/* Its tasks first. Afterwards the gang may be gone. */
+static int member_body(struct lkdf_ctx *c, void *arg)
+{
+	struct member *m = arg;
+	struct lkdf_gang *g = m->gang;
+	struct sched *s = &g->rt->sched;
+
+	g->fn(c, m->num, g->u);
+	note_error(g, task_join(c));
+	/* [gang.left] what we did; pairs with [gang.done], and with [help.d].
+	 */
+	if (a_sub(&g->nr_left, 1, seq_cst) == 1)
+		help_call(s, 0, 1);
+	return 0;
+}
+
+static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
+		     struct lkdf_kind **out)
+{
+	struct lkdf_kind_attr a = { .size = sizeof(a),
+				    .name = name,
+				    .fn = fn,
+				    .arg_size = sizeof(struct member) };
+
+	return kind_create(rt, &a, out);
+}
+
+/* A worker of a node is the part of it that has this worker alone. */
+static int find_place(struct lkdf *rt, int worker, struct lkdf_place **out)
+{
+	const struct worker *w = &rt->sched.workers[worker];
+	int first = worker;
+
+	while (first && w[first - 1 - worker].node == w->node)
+		first--;
+	return place_part(&rt->places[w->executor->node],
+			  (unsigned)(worker - first),
+			  (unsigned)w->node->nr_workers, out);
+}
+
+static int find_places(struct lkdf_gang *g)
+{
+	unsigned i;
+	int rc = 0;
+
+	g->place = calloc(g->nr_places, sizeof(*g->place));
+	if (!g->place)
+		return -ENOMEM;
+	for (i = 0; i < g->nr_places && !rc; i++)
+		rc = find_place(g->rt, (int)i, &g->place[i]);
+	return rc;
+}
+
+static int make_tasks(struct lkdf_gang *g)
+{
+	unsigned i;
+	int rc = find_places(g);
+
+	g->task = calloc(g->nr_places, sizeof(*g->task));
+	g->arg = calloc(g->nr_places, sizeof(*g->arg));
+	if (rc || !g->task || !g->arg)
+		return rc ? rc : -ENOMEM;
+	for (i = 0; i < g->nr_places; i++) {
+		g->arg[i] = (struct member){ .gang = g, .num = i };
+		g->task[i] =
+			(struct lkdf_task){ .size = sizeof(*g->task),
+					    .kind = i ? g->member : g->seat,
+					    .arg = &g->arg[i],
+					    .place = g->place[i],
+					    .flags = LKDF_PINNED };
+	}
+	return 0;
+}
+
+static int take_seat(struct lkdf_gang *g)
+{
+	int rc = task_submit(g->rt, g->scope, &g->task[0], NULL);
+
+	/* [gang.sit] its context; pairs with [gang.seat]. */
+	while (!rc && a_load(&g->seat_state, acquire) == SEAT_EMPTY)
+		futex_wait(&g->seat_state, SEAT_EMPTY, -1);
+	return rc;
+}
+
+int gang_create(struct lkdf *rt, struct lkdf_gang **out)
+{
+	struct lkdf_gang *g = aligned_alloc(CACHE_LINE, sizeof(*g));
+	int rc;
+
+	if (!g)
+		return -ENOMEM;
+	*g = (struct lkdf_gang){ .rt = rt,
+				 .first = &rt->sched.workers[0],
+				 .nr_places = (unsigned)rt->sched.nr_workers };
+	rc = scope_create(rt, rt->root, &(struct lkdf_scope_attr){ 0 },
+			  &g->scope);
+	if (!rc)
+		rc = make_kind(rt, "gang's seat", seat_body, &g->seat);
+	if (!rc)
+		rc = make_kind(rt, "gang", member_body, &g->member);
+	if (!rc) {
+		g->member->is_member = true;
+		rc = make_tasks(g);
+	}
+	if (!rc)
+		rc = take_seat(g);
+	if (rc)
+		free_gang(g);
+	else
+		*out = g;
+	return rc;
+}
+
+void gang_destroy(struct lkdf_gang *g)
+{
+	/* [gang.over] what guests did; pairs with [gang.rise]. */
+	a_store(&g->seat_state, SEAT_OVER, release);
+	futex_wake(&g->seat_state, INT_MAX);
+	scope_wait(g->scope, -1);
+	free_gang(g);
+}
+
+struct lkdf_gang *gang_of(const struct lkdf_ctx *c)
+{
+	const struct task *t = c->task;
+
+	if (!t || (t->kind->fn != member_body && t->kind->fn != seat_body))
+		return NULL;
+	return ((struct member *)t->arg)->gang;
+}
+
+int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c)
+{
+	/* [gang.round] what members did in the last one; pairs with
+	 * [gang.next]. */
+	uint32_t round = a_load(&g->round, acquire);
+	int rc = task_join(c);
+
+	/* [gang.arrive] what we did; pairs with itself. */
+	if (a_add(&g->nr_arrived, 1, acq_rel) + 1 < g->nr) {
+		help_until(c->ex->worker, &g->round, round);
+		return rc;
+	}
+	a_store(&g->nr_arrived, 0, relaxed);
+	/* [gang.next] what all did; pairs with [gang.round] and [help.d]. */
+	a_store(&g->round, round + 1, seq_cst);
+	help_call(&g->rt->sched, 0, (int)g->nr);
+	return rc;
+}
+
+/* Members 1 and up, or none. */
+static int start_members(struct lkdf_gang *g)
+{
+	a_store(&g->nr_left, g->nr - 1, relaxed);
+	if (g->nr == 1)
+		return 0;
+	return task_submit_many(g->rt, g->scope, &g->task[1], g->nr - 1, NULL);
+}
+
+static void run_first(struct lkdf_gang *g)
+{
+	uint32_t left;
+
+	g->fn(g->c, 0, g->u);
+	note_error(g, task_join(g->c));
+	/* [gang.done] what they did; pairs with [gang.left]. */
+	while ((left = a_load(&g->nr_left, acquire)) != 0)
+		help_until(g->first, &g->nr_left, left);
+}
+
+int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
+{
+	uint32_t is_running = 0;
+	struct guest guest;
+	int rc;
+
+	/* [gang.begin] as whom the last one left worker 0; pairs with
+	 * [gang.end]. */
+	if (!a_cas(&g->is_running, &is_running, 1, acquire, relaxed))
+		return err(-EBUSY, "gang: another thread runs it");
+	g->fn = fn;
+	g->u = u;
+	g->nr = nr;
+	a_store(&g->error, 0, relaxed);
+	guest_enter(&guest, g->first);
+	rc = start_members(g);
+	if (!rc) {
+		run_first(g);
+		rc = a_load(&g->error, relaxed);
+	}
+	guest_leave(&guest, g->first);
+	/* [gang.end] pairs with [gang.begin]. */
+	a_store(&g->is_running, 0, release);
+	return rc;
+}

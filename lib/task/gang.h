@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Members 1 and up of a gang are tasks that are bound to one worker each.
+ * Worker 0 is in a body, the seat, that sleeps until the gang ends; the thread
+ * that runs the gang is its guest and uses the context of that body.
+ *
+ *	member of round r                the last of round r
+ *	(A) nr_arrived + 1               (C) nr_arrived = 0
+ *	(B) waits while round is r       (D) round = r + 1
+ *
+ * nr_arrived goes to 0 before the round ends, so whoever sees the next round
+ * counts from 0 there.
+ */
+#ifndef TASK_GANG_H
+#define TASK_GANG_H
+
+#include "base/util.h"
+#include "task/task.h"
+
+#include <lkdf/gang.h>
+
+struct member;
+
+struct lkdf_gang {
+	/* Set at create, constant afterwards. */
+	struct lkdf *rt;
+	struct worker *first; /* whose seat it has */
+	struct lkdf_scope *scope; /* of all its tasks */
+	struct lkdf_kind *seat, *member;
+	struct lkdf_place **place; /* of each worker alone */
+	struct lkdf_task *task; /* on it, the first one of the seat */
+	struct member *arg; /* of that */
+	unsigned nr_places;
+
+	/* Its seat sets and waits for: enum seat_state; a futex. */
+	_Atomic(uint32_t) seat_state;
+	struct lkdf_ctx *c; /* of the seat */
+
+	/* Any thread: somebody runs it. */
+	_Atomic(uint32_t) is_running;
+
+	/* Set before the members start, constant while they run. */
+	lkdf_gang_fn fn;
+	void *u;
+	unsigned nr;
+
+	/* Members. */
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_arrived;
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) round;
+	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_left; /* but member 0 */
+	_Atomic(int32_t) error; /* 0 or the first */
+};
+
+/* The runtime has workers. 0 or -errno. */
+int gang_create(struct lkdf *rt, struct lkdf_gang **out);
+int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
+void gang_destroy(struct lkdf_gang *g);
+
+/* The gang whose member's body this is; NULL: of none. */
+struct lkdf_gang *gang_of(const struct lkdf_ctx *c);
+
+/* On a member. 0 or the first error of its children. */
+int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c);
+
+#endif
