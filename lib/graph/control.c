@@ -41,6 +41,10 @@ void control_free(struct lkdf_graph *g)
 		free(c->regions[l]);
 	free(c->regions);
 	free(c->position);
+	free(c->choices.choice);
+	free(c->choices.arm);
+	free(c->choices.join);
+	free(c->choices.other);
 	free(c->loops);
 	free(c->loop_of);
 	free(c);

@@ -17,6 +17,7 @@
 #define GRAPH_CONTROL_H
 
 #include "core/verdict.h"
+#include "graph/choice.h"
 #include "graph/graph.h"
 
 struct reduction;
@@ -30,6 +31,7 @@ enum control_flag {
 	CONTROL_EXIT = 16, /* leaves a loop, which tells it: to is the exit */
 	CONTROL_PORT = 32, /* carries a value: live says whether it is there */
 	CONTROL_ENTRY = 64, /* of a loop or include.h: counts at no task */
+	CONTROL_ARM = 128, /* in an arm of its task's choice, see choice.h */
 };
 
 /* Some edges that no use of data asks for; others have none of these. */
@@ -48,6 +50,8 @@ struct control_edge {
 	 * task. 255: the task has no branches, and any value will do.
 	 */
 	uint8_t nr_dense;
+	/* Of a task's first edge: its choice, 1 for the first; 0: none. */
+	uint32_t choice;
 };
 
 /* An edge that edges_make() has made, in the order in which it does. */
@@ -97,6 +101,7 @@ struct control {
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 	struct loop_fold *folds; /* by loop, see lib/seal/folds.c */
 	uint32_t nr_folds;
+	struct choices choices;
 	struct region **regions; /* by loop, see region.h; NULL: none at all */
 	uint32_t *position; /* by index: of a member in its region */
 };

@@ -116,15 +116,20 @@ static inline bool rec_arrive_control(struct rec *r, uint32_t how,
 }
 
 /*
- * nr arrivals that count, of tasks that were not chosen. True: the last one is
- * among them. *all: as rec_arrive_control() says.
+ * nr arrivals of tasks that were not chosen, nr_strong of which do not count:
+ * then the target is not chosen, either. True: the last one is among them.
+ * *all: as rec_arrive_control() says.
  */
 static inline bool rec_arrive_unchosen(struct rec *r, uint32_t nr,
-				       uint32_t *all)
+				       uint32_t nr_strong, uint32_t *all)
 {
+	uint32_t how = nr_strong ? REC_UNCHOSEN : 0;
+
+	if (how)
+		a_or(&r->pending, how, relaxed);
 	/* [control.arrive] what we did; pairs with [control.last] and itself.
 	 */
-	*all = a_sub(&r->pending, nr, acq_rel);
+	*all = a_sub(&r->pending, nr, acq_rel) | how;
 	check((*all & REC_ARRIVALS) >= nr);
 	return (*all & REC_ARRIVALS) == nr;
 }

@@ -1,40 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/control_loop.h"
 
-#include "graph/port.h"
-#include "run/chain.h"
-#include "run/control.h"
+#include "run/choose.h"
 #include "run/enter.h"
 #include "run/region_run.h"
+#include "run/tell.h"
 
 #include <errno.h>
-
-/*
- * An edge to the task is resolved. Returns the task to run next. *passed: a
- * task that no branch has chosen, or NO_TASK; the others of them are pushed.
- */
-static inline __attribute__((always_inline)) uint32_t
-tell_successor(struct burst *b, uint32_t to, uint8_t flags, int verdict,
-	       uint32_t next, uint32_t *passed)
-{
-	struct rec *m = &b->recs[to];
-	uint32_t all;
-
-	if (m->nr_in != 1) {
-		if (!rec_arrive_control(m, control_arrival(flags, verdict),
-					&all))
-			return next;
-		rec_rearm(m, graph_nr_in(b->graph, m, to));
-		verdict = control_verdict(m, all);
-	}
-	if (likely(verdict >= 0))
-		return chain_take_or_push(b, m, to, next);
-	if (verdict == VERDICT_UNCHOSEN && *passed == NO_TASK)
-		*passed = to;
-	else
-		control_push(b->w, b->f, to, verdict);
-	return next;
-}
 
 /* Its loop may have ended. Returns the task to run next. */
 static __attribute__((noinline)) uint32_t
@@ -51,92 +23,6 @@ close_loop(struct burst *b, uint32_t l, uint32_t nr, uint32_t next)
 		       : chain_take_or_push(b, &b->recs[head], head, next);
 }
 
-/* Whether the branch is not taken alone decides that its target is not chosen.
- */
-static inline bool passes_alone(const struct burst *b,
-				const struct control_edge *e, bool is_taken)
-{
-	return e->flags & CONTROL_BRANCH && !is_taken &&
-	       b->recs[e->to].nr_in == 1;
-}
-
-/* Arms of a choice that are not chosen, and the one task that they lead to. */
-struct arms {
-	uint32_t nr, nr_owed; /* to the frame: no members of loops */
-	uint32_t to;
-};
-
-/* Nothing else is due than to count the task, and to arrive at the join. */
-static bool joins_simply(const struct burst *b, uint32_t index, uint32_t *to)
-{
-	const struct control *c = b->graph->control;
-	const struct rec *r = &b->recs[index];
-	const struct control_edge *e;
-
-	if (r->nr_succ != REC_CONTROL || r->succ[1] != 1 ||
-	    r->flags & REC_TOKEN || r->kind->is_ours)
-		return false;
-	if (r->flags & REC_MEMBER && c->loops[c->loop_of[index]].head == index)
-		return false;
-	e = c->out + r->succ[0];
-	*to = e->to;
-	return (e->flags & ~CONTROL_BRANCH) == CONTROL_COUNTS &&
-	       b->recs[e->to].nr_in != 1;
-}
-
-static bool add_arm(const struct burst *b, struct arms *a, uint32_t index)
-{
-	uint32_t to;
-
-	if (b->graph->accesses || b->f->stream || !joins_simply(b, index, &to))
-		return false;
-	if (a->nr && a->to != to)
-		return false;
-	a->to = to;
-	a->nr++;
-	a->nr_owed += !(b->recs[index].flags & REC_MEMBER);
-	return true;
-}
-
-/* All of them at once; the run may be over afterwards. */
-static void tell_join(struct burst *b, const struct arms *a)
-{
-	struct counters *c = b->w->executor->counters;
-	struct rec *m = &b->recs[a->to];
-	uint32_t all;
-
-	counter_add(c, ending_rows[ENDED_UNCHOSEN].counter, a->nr);
-	a_add(&b->f->tally.nr[ENDED_UNCHOSEN], a->nr, relaxed);
-	b->nr_resolved += a->nr_owed;
-	if (!b->nr_resolved)
-		b->slot = NO_SLOT;
-	if (!rec_arrive_unchosen(m, a->nr, &all))
-		return;
-	rec_rearm(m, graph_nr_in(b->graph, m, a->to));
-	control_push(b->w, b->f, a->to, control_verdict(m, all));
-}
-
-/*
- * Tasks that these edges lead to, nr of them, are not chosen. The last one may
- * close the loop or end the run, and then the graph may be gone.
- */
-static __attribute__((noinline)) void
-pass_arms(struct burst *b, const struct control_edge *e, int value, uint32_t nr)
-{
-	struct arms arms = { .nr = 0 };
-
-	for (; nr; e++) {
-		if (e->flags & (CONTROL_EXIT | CONTROL_BACK) ||
-		    !passes_alone(b, e, control_takes(value, e->branch)))
-			continue;
-		nr--;
-		if (!add_arm(b, &arms, e->to))
-			burst_pass_over(b, e->to);
-	}
-	if (arms.nr)
-		tell_join(b, &arms);
-}
-
 /* Edges of a task with REC_CONTROL that has returned value. */
 static inline __attribute__((always_inline)) uint32_t
 fire_edges(struct burst *b, const struct rec *r, int value)
@@ -144,39 +30,14 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 	const struct control *c = b->graph->control;
 	const struct control_edge *e = c->out + r->succ[0];
 	const struct control_edge *end = e + r->succ[1];
-	uint32_t next = NO_TASK, nr_closed = 0, loop = 0, passed = NO_TASK;
-	uint32_t nr_arms = 0;
-	bool is_taken;
+	uint32_t next = NO_TASK, nr_closed = 0;
+	uint32_t loop = c->loop_of[b->ctx.index];
 
-	for (; e < end; e++) {
-		is_taken = control_takes(value, e->branch);
-		if (unlikely(e->flags & CONTROL_EXIT)) {
-			if (is_taken)
-				control_leave(b->f, e);
-		} else if (e->flags & CONTROL_BACK) {
-			control_tell_back(b->f, e, is_taken);
-			loop = e->loop;
-			nr_closed++;
-		} else {
-			is_taken |= !(e->flags & CONTROL_BRANCH);
-			if (unlikely(e->flags & CONTROL_PORT))
-				port_tell(&b->f->port, e->live, is_taken);
-			if (passes_alone(b, e, is_taken)) {
-				nr_arms++;
-				continue;
-			}
-			next = tell_successor(b, e->to, e->flags,
-					      is_taken ? VERDICT_LIVE
-						       : VERDICT_UNCHOSEN,
-					      next, &passed);
-		}
-	}
-	/* They may close the loop, which all our edges have been told of. */
-	if (passed != NO_TASK)
-		burst_pass_over(b, passed);
-	if (nr_arms)
-		pass_arms(b, b->graph->control->out + r->succ[0], value,
-			  nr_arms);
+	if (e->choice)
+		next = choose_arms(b, r, value, &nr_closed);
+	else
+		for (; e < end; e++)
+			next = tell_edge(b, e, value, next, &nr_closed);
 	return nr_closed ? close_loop(b, loop, nr_closed, next) : next;
 }
 
@@ -184,17 +45,14 @@ fire_edges(struct burst *b, const struct rec *r, int value)
 static inline __attribute__((always_inline)) uint32_t
 fire_control(struct burst *b, const struct rec *r, int value)
 {
-	uint32_t next = NO_TASK, nr, i, passed = NO_TASK;
+	uint32_t next = NO_TASK, nr, i;
 	const uint32_t *succ;
 
 	if (r->nr_succ == REC_CONTROL)
 		return fire_edges(b, r, value);
 	succ = graph_succ(b->graph, r, &nr);
 	for (i = 0; i < nr; i++)
-		next = tell_successor(b, succ[i], 0, VERDICT_LIVE, next,
-				      &passed);
-	if (unlikely(passed != NO_TASK))
-		burst_pass_over(b, passed);
+		next = tell_successor(b, succ[i], 0, VERDICT_LIVE, next);
 	return next;
 }
 

@@ -6,6 +6,7 @@
 #define RUN_ENTER_H
 
 #include "core/runtime.h"
+#include "mem/heap.h"
 #include "run/burst.h"
 #include "run/planned.h"
 #include "run/slots.h"

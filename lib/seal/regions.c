@@ -28,7 +28,7 @@ struct maker {
 	uint32_t *first, *members; /* of a loop in it: the head */
 	uint32_t *nr_in; /* edges to come while the order is made */
 	uint16_t *plain; /* edges to a task that do not count */
-	uint8_t *counts; /* enum choice */
+	uint8_t *counts; /* enum counting */
 	bool *is_reader; /* of bytes that come and go with each iteration */
 };
 
@@ -171,7 +171,7 @@ static void list_members(struct maker *m)
 /* ---- an order ------------------------------------------------------------ */
 
 /* Of the edges to a task that count. */
-enum choice {
+enum counting {
 	HAS_CHOICE = 1, /* one of these is to be taken */
 	ALWAYS_CHOSEN = 2, /* one keeps an order and passes what was not */
 };

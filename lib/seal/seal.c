@@ -16,6 +16,7 @@
 #include "run/stream_solo.h"
 #include "run/transient.h"
 #include "seal/assign.h"
+#include "seal/choices.h"
 #include "seal/edges.h"
 #include "seal/find_loops.h"
 #include "seal/frames.h"
@@ -340,6 +341,8 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = g->homes ? renumber(g) : 0;
 	if (!rc && g->control)
 		rc = control_index(g);
+	if (!rc && g->control)
+		rc = choices_make(g);
 	if (!rc && g->control)
 		rc = regions_make(g);
 	if (!rc && g->ports)
