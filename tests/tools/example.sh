@@ -52,3 +52,42 @@ quotes() {
 	python3 tests/tools/quotes.py "$1" "$2" >"$dir/log" 2>&1
 	ok $? "$(basename "$1") shows code that its programs have"
 }
+
+# page_programs PAGE LINES LINES_OF_C VARIABLE...: each literal block of the page
+# that has a main() is a program of so many lines at most, and the next block is
+# what it prints, with each variable. $programs of them. A block ends where a
+# line of text begins.
+page_programs() {
+	page=$1 lines=$2 lines_of_c=$3
+	shift 3
+	awk -v to="$dir/block." '
+		/^\t/ { nr += !on; on = 1; sub(/^\t/, ""); print >(to nr); next }
+		/^$/ && on { print >(to nr); next }
+		{ on = 0 }' "$page"
+	programs=0
+	at=1
+	while [ -e "$dir/block.$at" ]; do
+		block=$dir/block.$at
+		at=$((at + 1))
+		grep -q '^int main' "$block" || continue
+		programs=$((programs + 1))
+		page_program "$block" "$dir/block.$at" "$@"
+	done
+}
+
+# page_program BLOCK NEXT VARIABLE...: see page_programs
+page_program() {
+	source=$dir/page.cc most=$lines
+	grep -q '\.hpp>' "$1" || source=$dir/page.c most=$lines_of_c
+	sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1" >"$source"
+	sed '/^$/d' "$2" >"$dir/want"
+	shift 2
+	[ "$(wc -l <"$source")" -le "$most" ]
+	ok $? "program $programs has at most $most lines" "$source"
+	compile "$source"
+	ok $? "program $programs compiles without a warning" "$dir/log"
+	[ -x "$dir/program" ] || return
+	for v in "$@"; do
+		run "program $programs prints what the page says, $v" "$v"
+	done
+}
