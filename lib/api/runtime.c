@@ -138,10 +138,33 @@ int lkdf_open(const char *options, struct lkdf **out)
 	return lkdf_open_with(&a, out);
 }
 
+/*
+ * How many tasks and runs live. A thread that has acquired the data of a task
+ * knows that the task has ended, though it may be about to leave its scope: the
+ * call waits until each of those has left.
+ */
+static uint32_t nr_under_way(struct lkdf *rt)
+{
+	const struct executor *mine = runtime_executor(rt);
+	uint32_t seen;
+	int i;
+
+	for (i = 0; i < rt->nr_executors; i++) {
+		_Atomic(uint32_t) *nr = &rt->executors[i].nr_ends;
+
+		/* [close.ends] pairs with [ends.left]. */
+		seen = a_load(nr, acquire);
+		while (seen & 1 && &rt->executors[i] != mine &&
+		       a_load(nr, acquire) == seen)
+			sched_yield();
+	}
+	return scope_live(rt->root);
+}
+
 /* 0; -EBUSY: somebody still uses it. */
 static int check_idle(struct lkdf *rt)
 {
-	uint32_t nr = scope_live(rt->root);
+	uint32_t nr = nr_under_way(rt);
 	char text[2 * DATA_TEXT];
 
 	if (nr && devices_hold(rt, text, sizeof(text)))
@@ -204,7 +227,7 @@ int lkdf_close_now(struct lkdf *rt)
 
 	if (rc || !rt || !a_load(rt->is_alive, relaxed))
 		return rc ? rc : lkdf_close(rt);
-	nr = scope_live(rt->root);
+	nr = nr_under_way(rt);
 	if (nr) {
 		log_text(&rt->log, LKDF_LOG_ERROR,
 			 "close: %u tasks or runs were under way: cancelled",

@@ -42,6 +42,9 @@ struct executor {
 	uint64_t nr_begun; /* bodies and operations that were recorded */
 	uint64_t now; /* uid of the last of them, see task/traced.h */
 	_Atomic(uint32_t) unread; /* noted, where no probe can read it */
+
+	/* Odd: a task has left its data and does not yet leave its scope. */
+	_Atomic(uint32_t) nr_ends;
 };
 
 #endif

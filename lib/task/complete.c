@@ -174,6 +174,16 @@ static void end_extra(struct task *t)
 		label_put(&rt_of(t)->heap->labels, t->label);
 }
 
+/* The end that end_slowly() has begun: no scope counts the task any more. */
+static void end_seen(struct executor *ex)
+{
+	uint32_t nr = ex ? a_load(&ex->nr_ends, relaxed) : 0;
+
+	/* [ends.left] the scope was left; pairs with [close.ends]. */
+	if (nr & 1)
+		a_store(&ex->nr_ends, nr + 1, release);
+}
+
 /* Everything but owner and parent. */
 static void end_slowly(struct executor *ex, struct task *t, int error)
 {
@@ -184,8 +194,12 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		give_limits(ex, t);
 	if (flags & TASK_OWNED)
 		error = t->owner->ending(t, error);
-	if (flags & TASK_HAS_DATA)
+	if (flags & TASK_HAS_DATA) {
+		if (ex)
+			a_store(&ex->nr_ends, a_load(&ex->nr_ends, relaxed) | 1,
+				relaxed);
 		claim_leave(ex, t->claim, error, f);
+	}
 	if (flags & TASK_HAS_DROP)
 		t->kind->drop(t->arg);
 	task_free_arg(t);
@@ -237,8 +251,8 @@ void task_complete(struct executor *ex, struct task *t)
 	struct lkdf_event done;
 	struct task *parent;
 	struct lkdf *rt;
+	bool go_up, is_slow;
 	uint32_t nr;
-	bool go_up;
 	int error;
 
 	check(t->kind && t->scope);
@@ -246,10 +260,12 @@ void task_complete(struct executor *ex, struct task *t)
 	for (; t; t = parent) {
 		parent = a_load(&t->parent, relaxed);
 		error = complete_error(t);
-		if (unlikely(error || t->link.flags & TASK_ENDS_SLOWLY))
+		is_slow = error || t->link.flags & TASK_ENDS_SLOWLY;
+		if (unlikely(is_slow))
 			end_slowly(ex, t, error);
 		if (t->link.flags & TASK_OWNED) {
 			t->owner->ended(ex, t);
+			end_seen(ex);
 			return;
 		}
 		/* Once the parent knows, the kind may be gone. */
@@ -267,6 +283,8 @@ void task_complete(struct executor *ex, struct task *t)
 		runtime_free(rt, ex, POOL_TASK, t);
 		if (scope)
 			scope_leave(scope, nr);
+		if (unlikely(is_slow))
+			end_seen(ex);
 		if (unlikely(done.slot != NULL)) {
 			event_finish(done, error, failure);
 			failure_put(failure, &rt->log);

@@ -64,6 +64,41 @@ static void who_waits_keeps_it_open(void)
 	is(lkdf_close(rt), 0, "then it closes");
 }
 
+/* A task's end takes its time behind its data. */
+static void end_late(void *arg)
+{
+	(void)arg;
+	api_nap_ns(50000000);
+}
+
+static int count_up(struct lkdf_ctx *c, void *arg)
+{
+	*(uint64_t *)lkdf_ptr(c, 0) += *(uint64_t *)arg;
+	return 0;
+}
+
+/* Whoever has a task's data knows that it has ended. */
+static void who_has_the_data_may_close(int (*close)(struct lkdf *rt))
+{
+	struct lkdf *rt = open_heard("workers=2");
+	struct lkdf_data *d = number(rt, "read", &(uint64_t){ 7 });
+	struct lkdf_kind *k;
+	uint64_t one = 1;
+	void *bytes;
+
+	must(lkdf_kind_create(
+		rt, LKDF_KIND(.name = "late", .fn = count_up, .drop = end_late),
+		&k));
+	must(submit_on(rt, k, &one, ON(d, LKDF_RW), NULL));
+	must(lkdf_data_acquire(d, LKDF_READ, -1, &bytes));
+	is(*(uint64_t *)bytes, 8, "the task has ended");
+	must(lkdf_data_release(d));
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	is(close(rt), 0, "the runtime closes");
+	ok(!was_said("cancelled"), "and nothing was cancelled");
+}
+
 /* Body: until it is cancelled. */
 static int run_on(struct lkdf_ctx *c, void *arg)
 {
@@ -194,6 +229,8 @@ int main(void)
 	a_held_data_keeps_it_open("workers=2");
 	a_held_data_keeps_it_open("serial=yes");
 	who_waits_keeps_it_open();
+	who_has_the_data_may_close(lkdf_close);
+	who_has_the_data_may_close(lkdf_close_now);
 	close_now_cancels();
 	what_was_not_put_has_names();
 	puts_after_close_do_no_harm();
