@@ -7,7 +7,7 @@ BENCH_SHAPES := $(addprefix $(BUILD)/tool/tests/bench/,shapes.o work.o)
 BENCH_PEERS := $(addprefix $(BENCH_DIR)/,peer_lkdf peer_tbb peer_omp_gcc \
 	peer_omp_clang peer_taskflow peer_starpu peer_starpu_cl peer_flow \
 	peer_tbb_control peer_taskflow_control peer_omp_control \
-	peer_starpu_control peer_cpp peer_tbb_cpp)
+	peer_starpu_control peer_cpp peer_tbb_cpp peer_taskflow_cpp)
 # What the peers that submit link.
 BENCH_SUBMIT := $(addprefix $(BUILD)/tool/tests/bench/,plan.o tiles.o shapes.o)
 BENCH_SUITES := graph forkjoin loop flow submit data io idle wake channel \
@@ -120,6 +120,13 @@ $(BENCH_DIR)/peer_tbb_cpp: tests/bench/peer_tbb_cpp.cc $(BENCH_HEADERS)
 	$(call say,CXX)
 	$(call try,$(BENCH_CXX) -std=c++17 $(BENCH_CXXFLAGS) -I. -o $@ $< \
 		-ltbb,no libtbb-dev)
+
+$(BENCH_DIR)/peer_taskflow_cpp: tests/bench/peer_taskflow_cpp.cc \
+		$(BENCH_HEADERS)
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++20 $(BENCH_CXXFLAGS) -I. \
+		$(addprefix -isystem ,$(TASKFLOW_INCLUDE)) -o $@ $< \
+		-lpthread,no headers of taskflow 4)
 
 # Loops, branches and streams: what lkdf bench flow compares with.
 BENCH_CONTROL := $(addprefix $(BUILD)/tool/tests/bench/,control.o work.o)

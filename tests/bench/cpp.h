@@ -11,6 +11,7 @@
 #define CPP_CONNECTIONS 20
 #define CPP_MESSAGE 64 /* bytes */
 #define CPP_FAN 10 /* children of a node of skynet */
+#define CPP_ROW 1000 /* iterations of an inner loop of nested */
 #define CPP_QUEENS 16 /* at most */
 
 struct lkdf;
@@ -46,6 +47,12 @@ static inline struct cpp_board cpp_put(const struct cpp_board *b, uint32_t bit)
 static inline int cpp_is_full(const struct cpp_board *b)
 {
 	return b->columns == (1u << b->n) - 1;
+}
+
+/* Iterations of the outer loop of nested. */
+static inline uint32_t cpp_rows(const struct cpp_job *j)
+{
+	return j->size / CPP_ROW;
 }
 
 static inline uint64_t cpp_leaves(uint32_t depth)

@@ -4,6 +4,7 @@
  * one runtime for each number of workers: the question of peer_cpp.h.
  */
 #include "tests/bench/peer_cpp.h"
+#include "tests/bench/cpp_group.h"
 
 #include <lkdf/co.hpp>
 
@@ -41,6 +42,17 @@ static int cpp_loop(struct cpp_job *j)
 	return 0;
 }
 
+static int cpp_nested(struct cpp_job *j)
+{
+	rt->for_each(0, cpp_rows(j), [x = j->x](size_t row) {
+		size_t i = row * CPP_ROW;
+
+		rt->for_each(i, i + CPP_ROW,
+			     [x](size_t at) { x[at] += at | 1; });
+	});
+	return 0;
+}
+
 static int cpp_reduce(struct cpp_job *j)
 {
 	j->result = rt->reduce(0, j->size, uint64_t(0),
@@ -73,67 +85,25 @@ static int cpp_data(struct cpp_job *j)
 	return 0;
 }
 
-static uint64_t fib(uint32_t n)
-{
-	uint64_t a = 0, b;
-
-	if (n < 2)
-		return n;
-	lk::group g;
-	g.run([&a, n] { a = fib(n - 1); });
-	b = fib(n - 2);
-	g.wait();
-	return a + b;
-}
-
 static int cpp_fib(struct cpp_job *j)
 {
-	j->result = rt->async(fib, j->size).get();
+	j->result = rt->async(group_fib<lk::group>, j->size).get();
 	return 0;
-}
-
-static uint64_t skynet(uint64_t first, uint64_t nr)
-{
-	std::array<uint64_t, CPP_FAN> sum{};
-
-	if (nr == 1)
-		return first;
-	lk::group g;
-	nr /= CPP_FAN;
-	for (uint64_t i = 0; i < CPP_FAN; i++)
-		g.run([s = &sum[i], first = first + i * nr, nr] {
-			*s = skynet(first, nr);
-		});
-	g.wait();
-	return std::accumulate(sum.begin(), sum.end(), uint64_t(0));
 }
 
 static int cpp_skynet(struct cpp_job *j)
 {
-	j->result = rt->async(skynet, uint64_t(0), cpp_leaves(j->size)).get();
+	j->result = rt->async(group_skynet<lk::group>, uint64_t(0),
+			      cpp_leaves(j->size))
+			    .get();
 	return 0;
-}
-
-static uint64_t queens(cpp_board b)
-{
-	std::array<uint64_t, CPP_QUEENS> nr{};
-	uint32_t left = cpp_free(&b);
-	size_t i = 0;
-
-	if (!left)
-		return uint64_t(cpp_is_full(&b));
-	lk::group g;
-	for (; left; left &= left - 1, i++)
-		g.run([to = &nr[i], next = cpp_put(&b, left & -left)] {
-			*to = queens(next);
-		});
-	g.wait();
-	return std::accumulate(nr.begin(), nr.begin() + i, uint64_t(0));
 }
 
 static int cpp_nqueens(struct cpp_job *j)
 {
-	j->result = rt->async(queens, cpp_board{ j->size, 0, 0, 0 }).get();
+	j->result = rt->async(group_queens<lk::group>,
+			      cpp_board{ j->size, 0, 0, 0 })
+			    .get();
 	return 0;
 }
 
@@ -242,6 +212,7 @@ static int co_ping(struct cpp_job *j)
 
 static const struct cpp_shape shapes[] = {
 	{ "c", "loop", cpp_c_loop },	    { "cpp", "loop", cpp_loop },
+	{ "c", "nested", cpp_c_loop },	    { "cpp", "nested", cpp_nested },
 	{ "c", "reduce", cpp_c_reduce },    { "cpp", "reduce", cpp_reduce },
 	{ "c", "async", cpp_c_async },	    { "cpp", "async", cpp_async },
 	{ "c", "data", cpp_c_data },	    { "cpp", "data", cpp_data },

@@ -35,7 +35,8 @@ static int cpp_answer(struct question *q, const struct cpp_shape *shapes,
 	if (s->run(j))
 		return peer_refuse(q, "the shape has failed");
 	q->out[0] = (double)(peer_now_ns() - start);
-	if (!strcmp(s->shape, "loop") && loop_wrong(j->x, j->size, 2))
+	if ((!strcmp(s->shape, "loop") || !strcmp(s->shape, "nested")) &&
+	    loop_wrong(j->x, j->size, 2))
 		return peer_refuse(q, "the loop has left out an iteration");
 	q->out[1] = (double)j->result;
 	return 2;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* oneTBB's loops and task_group: the question of peer_cpp.h, way "tbb". */
+#include "tests/bench/cpp_group.h"
 #include "tests/bench/peer_cpp.h"
 
 #include <tbb/blocked_range.h>
@@ -9,10 +10,8 @@
 #include <tbb/task_arena.h>
 #include <tbb/task_group.h>
 
-#include <array>
 #include <functional>
 #include <memory>
-#include <numeric>
 
 using range = tbb::blocked_range<size_t>;
 
@@ -36,74 +35,25 @@ static int tbb_reduce(struct cpp_job *j)
 	return 0;
 }
 
-static uint64_t fib(uint32_t n)
+static int tbb_nested(struct cpp_job *j)
 {
-	uint64_t a = 0, b;
+	tbb::parallel_for(uint32_t(0), cpp_rows(j), [x = j->x](size_t row) {
+		size_t i = row * CPP_ROW;
 
-	if (n < 2)
-		return n;
-	tbb::task_group g;
-	g.run([&a, n] { a = fib(n - 1); });
-	b = fib(n - 2);
-	g.wait();
-	return a + b;
-}
-
-static int tbb_fib(struct cpp_job *j)
-{
-	j->result = fib(j->size);
-	return 0;
-}
-
-static uint64_t skynet(uint64_t first, uint64_t nr)
-{
-	std::array<uint64_t, CPP_FAN> sum{};
-
-	if (nr == 1)
-		return first;
-	tbb::task_group g;
-	nr /= CPP_FAN;
-	for (uint64_t i = 0; i < CPP_FAN; i++)
-		g.run([s = &sum[i], first = first + i * nr, nr] {
-			*s = skynet(first, nr);
-		});
-	g.wait();
-	return std::accumulate(sum.begin(), sum.end(), uint64_t(0));
-}
-
-static int tbb_skynet(struct cpp_job *j)
-{
-	j->result = skynet(0, cpp_leaves(j->size));
-	return 0;
-}
-
-static uint64_t queens(cpp_board b)
-{
-	std::array<uint64_t, CPP_QUEENS> nr{};
-	uint32_t left = cpp_free(&b);
-	size_t i = 0;
-
-	if (!left)
-		return uint64_t(cpp_is_full(&b));
-	tbb::task_group g;
-	for (; left; left &= left - 1, i++)
-		g.run([to = &nr[i], next = cpp_put(&b, left & -left)] {
-			*to = queens(next);
-		});
-	g.wait();
-	return std::accumulate(nr.begin(), nr.begin() + i, uint64_t(0));
-}
-
-static int tbb_nqueens(struct cpp_job *j)
-{
-	j->result = queens(cpp_board{ j->size, 0, 0, 0 });
+		tbb::parallel_for(i, i + CPP_ROW,
+				  [x](size_t at) { x[at] += at | 1; });
+	});
 	return 0;
 }
 
 static const struct cpp_shape shapes[] = {
-	{ "tbb", "loop", tbb_loop },	   { "tbb", "reduce", tbb_reduce },
-	{ "tbb", "fib", tbb_fib },	   { "tbb", "skynet", tbb_skynet },
-	{ "tbb", "nqueens", tbb_nqueens }, { nullptr, nullptr, nullptr },
+	{ "tbb", "loop", tbb_loop },
+	{ "tbb", "nested", tbb_nested },
+	{ "tbb", "reduce", tbb_reduce },
+	{ "tbb", "fib", run_fib<tbb::task_group> },
+	{ "tbb", "skynet", run_skynet<tbb::task_group> },
+	{ "tbb", "nqueens", run_nqueens<tbb::task_group> },
+	{ nullptr, nullptr, nullptr },
 };
 
 static int peer_answer(struct question *q)
