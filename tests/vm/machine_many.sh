@@ -23,7 +23,7 @@ for f in $VM_MANY; do
 done
 # shellcheck disable=SC2086
 "$here/vm.sh" --kernel "${VM_KERNEL:-6.12}" --nodes 64/4096 --boot 600 \
-	--append lpj=4000000 \
+	--append "lpj=4000000 cpuhp.parallel=0" \
 	--timeout "${VM_TIMEOUT:-3000}" --quiet 700 --keep "$build/vm/many" -- \
 	'./guest.sh 600 many/* api/test_*' "$here/guest.sh" \
 	"$build/tests/oracle/oracle" "$build/tests/stress/soak" \
