@@ -34,21 +34,19 @@ uint64_t chain_keep_stage(struct burst *b, uint32_t stage, uint32_t next)
 	struct lkdf_kind *k = b->recs[stage].kind;
 	struct deque *d = &b->w->deque[CLASS_NORMAL];
 	uint32_t to = (b->f->index + graph_stride(g, k)) % g->nr_frames;
-	uint64_t item;
+	uint64_t item = item_make(&g->frames[to], stage, 0);
 
 	check(frame_has(b->f, stage) && frame_has(b->f, next));
 	if (!b->f->stream || holdoff_is_on(b->w) ||
 	    !policy_keep_stage(a_load(&k->body_ticks, relaxed),
 			       b->w->sched->share_ticks))
 		return 0;
-	if (!deque_has_private(d) || !deque_pop(d, &item))
+	/* Another one may come of it, if somebody publishes what lies there. */
+	if (!deque_has_private(d) || deque_at(d, deque_head(d) - 1) != item ||
+	    !deque_pop(d, &item))
 		return 0;
-	if (item != item_make(&g->frames[to], stage, 0)) {
-		/* There is room: it has just lain there. */
-		deque_put(d, item);
-		return 0;
-	}
-	deque_put(d, item_make(b->f, next, 0));
+	if (!deque_push(d, item_make(b->f, next, 0)))
+		resolve_overflow(b->w, b->f, next, 0);
 	return item;
 }
 
