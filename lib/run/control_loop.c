@@ -130,7 +130,7 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 {
 	struct worker *w = b->w;
 
-	if (worker_should_look(w) || w->other_classes ||
+	if (worker_should_look(w) || a_load(&w->other_classes, relaxed) ||
 	    !deque_pop(&w->deque[CLASS_NORMAL], item))
 		return NO_TASK;
 	w->nr_picks++;

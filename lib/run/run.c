@@ -110,7 +110,8 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		}
 		if (index != NO_TASK)
 			continue;
-		if (worker_should_look(w) || w->other_classes ||
+		if (worker_should_look(w) ||
+		    a_load(&w->other_classes, relaxed) ||
 		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
 			break;
 		w->nr_picks++;

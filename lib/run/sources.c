@@ -107,7 +107,7 @@ void sources_begin(struct worker *w, struct frame *f)
 static bool is_next(const struct worker *w, const struct rec *r)
 {
 	return (r->flags & (REC_CLASS | REC_PLACED)) == CLASS_NORMAL &&
-	       !w->other_classes && !worker_should_look(w);
+	       !a_load(&w->other_classes, relaxed) && !worker_should_look(w);
 }
 
 /* While there are more, start stays an item in our deque. */

@@ -295,7 +295,8 @@ static bool notes_kinds(const struct burst *b)
 /* Is there something that may not wait for all the steps of a turn? */
 static bool has_news(struct worker *w)
 {
-	return w->other_classes || !inbox_is_empty(&w->node->inbox) ||
+	return a_load(&w->other_classes, relaxed) ||
+	       !inbox_is_empty(&w->node->inbox) ||
 	       !inbox_is_empty(&w->node->bound) || completion_has_news(w) ||
 	       part_has_news(w);
 }

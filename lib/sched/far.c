@@ -24,15 +24,19 @@ static void count_ready(const struct worker *w)
 {
 	struct sched *s = w->sched;
 	struct deficit_node *d = w->far->node;
+	unsigned deques;
 	int i, level;
 
 	for (i = 0; i < s->nr_nodes; i++)
 		d[i].nr_ready =
 			a_load(&s->nodes[i].inbox.head, relaxed) != NULL;
-	for (i = 0; i < s->nr_workers; i++)
+	for (i = 0; i < s->nr_workers; i++) {
+		deques = worker_deques(&s->workers[i]);
 		for (level = 0; level < DEQUE_BOUND; level++)
-			d[s->workers[i].node - s->nodes].nr_ready +=
-				nr_public(&s->workers[i].deque[level]);
+			if (deques & 1u << level)
+				d[s->workers[i].node - s->nodes].nr_ready +=
+					nr_public(&s->workers[i].deque[level]);
+	}
 }
 
 static void load_node(const struct worker *w, int i, double median)

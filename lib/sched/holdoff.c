@@ -37,7 +37,8 @@ bool holdoff_answers(struct worker *w, bool is_short)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
-	if (!is_short || w->other_classes || !holdoff_holds(w)) {
+	if (!is_short || a_load(&w->other_classes, relaxed) ||
+	    !holdoff_holds(w)) {
 		holdoff_stop(w);
 		return false;
 	}

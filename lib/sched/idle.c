@@ -59,10 +59,11 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	bool is_near = i < w->nr_near;
 	int level = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
 	int lowest = holdoff_holds(victim) ? CLASS_NORMAL + 1 : 0;
+	unsigned deques = worker_deques(victim);
 	enum deque_result rc;
 
 	for (; level >= lowest; level--) {
-		if (!is_stale(&victim->deque[level]))
+		if (!(deques & 1u << level) || !is_stale(&victim->deque[level]))
 			continue;
 		do {
 			rc = is_near ? deque_steal(&victim->deque[level], item)
@@ -139,14 +140,6 @@ static bool take_parts(struct worker *w, bool is_far, uint64_t *item)
 	return false;
 }
 
-static bool has_public(struct deque *d)
-{
-	/* [park.d] after park_announce(); pairs with [deque.share]. */
-	uint64_t span = a_load(&d->span, seq_cst);
-
-	return span_tail(span) != span_split(span);
-}
-
 /* Of the inbox and the backlogs whose links any worker may take. */
 static unsigned waiting_at(struct sched_node *node)
 {
@@ -198,31 +191,35 @@ static unsigned has_parts(struct worker *w)
 	return 0;
 }
 
-/* Is it not ours to take? See holdoff.h and, of another node, far.h. */
-static bool is_kept(struct worker *w, struct worker *victim, int level)
+/* Anything that we may take? See holdoff.h and, of another node, far.h. */
+static bool is_left(struct worker *w, struct worker *victim, int level)
 {
-	uint64_t item;
+	struct deque *d = &victim->deque[level];
+	/* [park.d] after park_announce(); pairs with [deque.share]. */
+	uint64_t span = a_load(&d->span, seq_cst), item;
 
+	if (span_tail(span) == span_split(span))
+		return false;
+	if (level == DEQUE_BOUND)
+		return victim->node == w->node;
 	if (level <= CLASS_NORMAL && holdoff_holds(victim))
-		return true;
-	return deque_peek(&victim->deque[level], &item) &&
-	       item_is_planned(item) && !far_allows(w, victim->node);
+		return false;
+	return !deque_peek(d, &item) || !item_is_planned(item) ||
+	       far_allows(w, victim->node);
 }
 
 /* Of deques. Bound work is for workers of the node. */
 static unsigned has_victims(struct worker *w)
 {
 	struct sched *s = w->sched;
-	unsigned found = 0;
-	int i, level;
+	unsigned deques, found = 0;
+	struct worker *v;
+	int level;
 
-	for (i = 0; i < s->nr_workers; i++) {
-		if (s->workers[i].node == w->node &&
-		    has_public(&s->workers[i].deque[DEQUE_BOUND]))
-			found |= 1u << DEQUE_BOUND;
-		for (level = 0; level < DEQUE_BOUND; level++)
-			if (has_public(&s->workers[i].deque[level]) &&
-			    !is_kept(w, &s->workers[i], level))
+	for (v = s->workers; v < s->workers + s->nr_workers; v++) {
+		deques = worker_deques(v);
+		for (level = 0; level < NR_DEQUES; level++)
+			if (deques & 1u << level && is_left(w, v, level))
 				found |= 1u << level;
 	}
 	return found;

@@ -159,7 +159,7 @@ bool worker_take_home(struct worker *w)
 
 	/* It stays where it is until this worker pops it. */
 	if (has_some)
-		w->other_classes |= 1u << DEQUE_PART;
+		worker_mark(w, DEQUE_PART);
 	w->look_at = w->nr_picks + INBOX_EVERY;
 	has_some |= intake_all(w, w->node);
 	if (a_load(&w->node->backlog[CLASS_SPARE].first, relaxed))

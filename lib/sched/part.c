@@ -30,7 +30,7 @@ bool part_push(struct sched *s, unsigned id, struct worker *from,
 	a_store(&link->next, NULL, relaxed);
 	backlog_append(is_bound ? &p->bound : &p->wish, link, link);
 	if (from && part_has(p, from))
-		from->other_classes |= 1u << DEQUE_PART;
+		worker_mark(from, DEQUE_PART);
 	return call_part(s, p) || (!is_bound && notify_any(s, p->node));
 }
 

@@ -23,7 +23,10 @@ static struct deque *next_deque(struct worker *w, int victim, int *level)
 	if (*level < 0)
 		*level = highest + 1;
 	check(*level <= (int)NR_DEQUES);
-	return --*level >= lowest ? &v->deque[*level] : NULL;
+	do
+		--*level;
+	while (*level >= lowest && !(worker_deques(v) & 1u << *level));
+	return *level >= lowest ? &v->deque[*level] : NULL;
 }
 
 /* Is what we saw still there? Then its owner has not come by since. */

@@ -17,9 +17,16 @@
 #include "sched/sched.h"
 #include "sched/steal_request.h"
 
+/* They are empty: others need not look there until the next push. */
+static void clear_marks(struct worker *w, unsigned mask)
+{
+	a_store(&w->other_classes, a_load(&w->other_classes, relaxed) & mask,
+		relaxed);
+}
+
 bool worker_pop_class(struct worker *w, uint64_t *item)
 {
-	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, from;
+	unsigned mask = worker_deques(w), from;
 
 	while (mask) {
 		from = policy_deque(mask, w->nr_picks);
@@ -29,7 +36,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 			    : deque_pop(&w->deque[from], item))
 			return true;
 		mask &= ~(1u << from);
-		w->other_classes &= mask;
+		clear_marks(w, mask);
 	}
 	return false;
 }
@@ -67,7 +74,7 @@ static bool share_deque(struct worker *w, struct deque *d, bool is_all)
  */
 static unsigned share_all(struct worker *w, bool is_all, bool *is_new)
 {
-	unsigned mask = w->other_classes | 1u << CLASS_NORMAL, shared = 0;
+	unsigned mask = worker_deques(w), shared = 0;
 	unsigned i;
 
 	for (i = 0; i < NR_DEQUES; i++) {

@@ -113,6 +113,12 @@ struct worker {
 	/* Any thread sets, this worker clears. */
 	_Alignas(REGION_PAGE) _Atomic(uint32_t) attn;
 
+	/*
+	 * This worker sets: deques but NORMAL that may have work, and
+	 * DEQUE_PART. Others look at no deque without its bit.
+	 */
+	_Atomic(uint32_t) other_classes;
+
 	/* This worker sets, others read; see holdoff.h. */
 	_Atomic(uint64_t) holdoff_until;
 
@@ -147,7 +153,6 @@ struct worker {
 
 	/* This worker only. */
 	struct depth depth;
-	unsigned other_classes; /* deques but NORMAL that may have work */
 	uint32_t nr_picks;
 	uint32_t look_at; /* of picks: at the inbox */
 	uint32_t nr_looks;
@@ -195,7 +200,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks);
 static inline bool worker_has_private(struct worker *w)
 {
 	return deque_has_private(&w->deque[CLASS_NORMAL]) ||
-	       unlikely(w->other_classes);
+	       unlikely(a_load(&w->other_classes, relaxed));
 }
 
 static inline bool worker_has_request(struct worker *w)
@@ -215,11 +220,30 @@ void worker_defer_request(struct worker *w);
  */
 bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item);
 
+/* This worker only, before it pushes: the deque is not empty from now on. */
+static inline void worker_mark(struct worker *w, unsigned deque)
+{
+	uint32_t old = a_load(&w->other_classes, relaxed);
+
+	if (!(old & 1u << deque))
+		/* [worker.mark] before the item is public; pairs with
+		 * [worker.marked]. */
+		a_store(&w->other_classes, old | 1u << deque, seq_cst);
+}
+
+/* Any thread: a bit for each deque of the worker that may have items. */
+static inline unsigned worker_deques(const struct worker *v)
+{
+	/* [worker.marked] after we said that we sleep, or rest in a join;
+	 * pairs with [worker.mark]. */
+	return a_load(&v->other_classes, seq_cst) | 1u << CLASS_NORMAL;
+}
+
 /* This worker only. False: the deque is full, the item is the caller's. */
 static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 {
 	if (unlikely(deque != CLASS_NORMAL))
-		w->other_classes |= 1u << deque;
+		worker_mark(w, deque);
 	if (unlikely(w->has_deferred))
 		return worker_push_deferred(w, deque, item);
 	return deque_push(&w->deque[deque], item);
@@ -244,7 +268,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item);
 static inline bool worker_pop(struct worker *w, uint64_t *item)
 {
 	w->nr_picks++;
-	if (unlikely(w->other_classes))
+	if (unlikely(a_load(&w->other_classes, relaxed)))
 		return worker_pop_class(w, item);
 	return deque_pop(&w->deque[CLASS_NORMAL], item);
 }

@@ -107,14 +107,18 @@ static int last_deque(const struct worker *w, int victim)
 
 static bool steal_descendant(struct worker *w, struct task *parent)
 {
+	struct worker *v;
 	struct deque *d;
+	unsigned deques;
 	uint64_t item;
 	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
+		v = &w->sched->workers[w->victims[i]];
+		deques = worker_deques(v);
 		for (level = last_deque(w, i); level >= 0; level--) {
-			d = &w->sched->workers[w->victims[i]].deque[level];
-			if (!deque_peek(d, &item) ||
+			d = &v->deque[level];
+			if (!(deques & 1u << level) || !deque_peek(d, &item) ||
 			    !descend_may_be(item, parent) ||
 			    deque_steal(d, &item) != DEQUE_TAKEN)
 				continue;
@@ -198,12 +202,15 @@ static bool steal_past(struct worker *w, struct task *parent, struct deque *d,
 static bool steal_past_all(struct worker *w, struct task *parent)
 {
 	struct worker *v;
+	unsigned deques;
 	int i, level;
 
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
 		v = &w->sched->workers[w->victims[i]];
+		deques = worker_deques(v);
 		for (level = last_deque(w, i); level >= 0; level--)
-			if (steal_past(w, parent, &v->deque[level],
+			if (deques & 1u << level &&
+			    steal_past(w, parent, &v->deque[level],
 				       (unsigned)level))
 				return true;
 	}
@@ -422,6 +429,7 @@ bool descend_slowly(struct worker *w, struct task *parent)
 bool descend_sees(struct worker *w, const struct task *parent)
 {
 	struct worker *v;
+	unsigned deques;
 	int i, level;
 
 	if (!inbox_is_empty(&w->node->inbox) ||
@@ -429,8 +437,10 @@ bool descend_sees(struct worker *w, const struct task *parent)
 		return true;
 	for (i = 0; i < w->sched->nr_workers - 1; i++) {
 		v = &w->sched->workers[w->victims[i]];
+		deques = worker_deques(v);
 		for (level = last_deque(w, i); level >= 0; level--)
-			if (has_descendant(&v->deque[level], parent))
+			if (deques & 1u << level &&
+			    has_descendant(&v->deque[level], parent))
 				return true;
 	}
 	return false;

@@ -186,7 +186,7 @@ static void init_worker(int id)
 	w->id = id;
 	w->victims = victims[id];
 	w->nr_near = NR_WORKERS - 1;
-	w->other_classes = 0;
+	a_store(&w->other_classes, 0, relaxed);
 	w->nr_picks = 0;
 	w->look_at = INBOX_EVERY;
 	w->behind_ticks = w->offered_at = 0;

@@ -73,7 +73,7 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->id = id;
 	w->victims = victims[id];
 	w->nr_near = is_spread ? 0 : nr - 1;
-	w->other_classes = 0;
+	a_store(&w->other_classes, 0, relaxed);
 	w->nr_picks = 0;
 	w->look_at = INBOX_EVERY;
 	for (i = 0; i < nr - 1; i++)
