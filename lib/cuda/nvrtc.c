@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_OPTIONS 64
+#define MAX_OPTIONS 65 /* two of them are ours */
 
 typedef struct _nvrtcProgram *rtc_program;
 
@@ -166,15 +166,17 @@ static int compile_program(const struct rtc *rtc, rtc_program p, int arch,
 			   const char *options, struct code_log log)
 {
 	char target[40], *words = strdup(options ? options : "");
-	const char *v[MAX_OPTIONS] = { target };
-	int nr = 1, rc = -ENOMEM;
+	/* A function without a word before it is the device's: of the host's
+	 * there are none. */
+	const char *v[MAX_OPTIONS] = { target, "-default-device" };
+	int nr = 2, rc = -ENOMEM;
 
 	if (!words)
 		return rc;
 	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", arch);
 	if (!split_options(words, v, &nr)) {
 		snprintf(log.text, log.size, "cuda: more than %d options",
-			 MAX_OPTIONS - 1);
+			 MAX_OPTIONS - 2);
 		rc = -EINVAL;
 	} else {
 		rc = rtc->nvrtcCompileProgram(p, nr, v) ? -ENOEXEC : 0;

@@ -67,6 +67,10 @@ static void names_are_as_in_the_text(void)
 	becomes("f", "extern \"C\" __global__ void f(float *x) { x[0] = 1; }",
 		"f");
 	becomes(NULL, "__global__ void f(float *x) { x[0] = 1; }", NULL);
+	becomes("f",
+		"int two(void) { return 2; }\n"
+		"extern \"C\" __global__ void f(int *x) { *x = two(); }",
+		"f");
 	becomes("f<int>",
 		"template <typename T> __global__ void f(T *x) { *x = 1; }",
 		"_Z1fIiEvPT_");
