@@ -61,7 +61,7 @@ $(CONFORMANCE): $(CONFORMANCE_OBJ)
 .PHONY: fake-cuda
 fake-cuda: $(FAKE_LIBS) ## libcuda.so.1 and libnvrtc.so for tests without a card
 
--include $(wildcard $(FAKE_CUDA)/*.d $(FAKE_CUDA)/fake/*.d \
+-include $(wildcard $(BUILD)/tests/gpu/*.d $(FAKE_CUDA)/*.d $(FAKE_CUDA)/fake/*.d \
 	$(FAKE_CUDA)/conformance/*.d)
 
 # They load it while they run.
@@ -93,10 +93,18 @@ CUDA_CHECK := $(filter $(addprefix %/test_,kernel_ports kernel_loop \
 check-cuda: $(CUDA_DEVICE) ## tests of devices on the driver of CUDA for tests
 	$(Q)tests/run.sh $(CUDA_DEVICE)
 
+# Texts that the compiler for tests has compiled, compiled by NVRTC.
+GPU_FILL := $(BUILD)/tests/gpu/fill
+$(GPU_FILL): tests/gpu/fill.c $(LIB_INTERNAL)
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -Ilib -Ilib/include -D_GNU_SOURCE $(LKDF_CFLAGS) -MMD -MP \
+		-o $@ $< $(LIB_INTERNAL) $(LDFLAGS) $(LIB_LIBS)
+
 # All that a machine with a card is to run.
-GPU_NEEDS = $(LKDF_BIN) $(LKDF_BENCH) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
+GPU_NEEDS = $(GPU_FILL) $(LKDF_BIN) $(LKDF_BENCH) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
 	'device_each|device_driver|driver_options|opencl_env' tests/api/device/test_*.c) \
 	$(wildcard tests/api/cuda/test_*.c)) $(DEVICE_ORACLE) $(CONFORMANCE) \
 	$(FAKE_LIBS)
 gpu-pack: $(GPU_NEEDS) ## .gpu/, for a machine with a card: ./on_device.sh OUT
-	$(Q)BUILD=$(BUILD) tests/gpu/pack.sh
+	$(Q)BUILD=$(BUILD) CUDA_HOME=$(CUDA_HOME) tests/gpu/pack.sh

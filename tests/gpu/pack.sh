@@ -3,15 +3,25 @@
 # Packs all that a machine with a card is to run into one folder:
 #   tests/gpu/pack.sh [FOLDER]       .gpu, from the build that BUILD names
 # There, glibc, the driver and for texts in CUDA C the toolkit's libnvrtc are
-# needed, and no more; on_device.sh in the folder runs it.
+# needed, and no more; on_device.sh in the folder runs it. Where libnvrtc is
+# missing the folder's kernel cache serves, for cards of sm_90: NVRTC, which is
+# the compiler's library here, has compiled there what the tests compile.
+# LKDF_GPU_TESTS is a part of the names of tests whose texts are compiled.
 set -eu
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}
 to=${1:-.gpu}
 limit_kib=32768
+only=${LKDF_GPU_TESTS:-}
+for d in "${CUDA_HOME:-/usr/local/cuda}" /opt/cuda; do
+	for f in "$d/lib64/libnvrtc.so" "$d/lib/libnvrtc.so"; do
+		[ ! -e "$f" ] || nvrtc=${nvrtc:-$f}
+	done
+done
 
 rm -rf "$to"
 mkdir -p "$to/lib"
+to=$(cd "$to" && pwd)
 
 # copy FILE...: of the build, to the same place below the folder's build
 copy() {
@@ -51,6 +61,27 @@ loader=$(ldconfig -p 2>/dev/null | sed -n 's/.*libOpenCL\.so\.1 .* => //p' |
 	head -n 1)
 [ -z "$loader" ] || cp -L "$loader" "$to/lib/libOpenCL.so.1"
 
+# The tests fill one cache for the driver for tests; its texts another one.
+mkdir -p "$to/kernels.test" "$to/kernels"
+chmod 755 "$to/kernels.test" "$to/kernels"
+for f in $programs "$build/tests/oracle/devices/oracle"; do
+	case $f in
+	*cuda_faults | *conformance) continue ;; # texts of their own, or none
+	*/oracle) echo "$f --devices 2 --seconds 1" ;;
+	*"$only"*) echo "$f" ;;
+	esac
+done | LKDF_KERNEL_CACHE=$to/kernels.test LKDF_TEST_DEVICE=cuda \
+	LKDF_TEST_EMULATED=no xargs -P 2 -I{} sh -c '{} >/dev/null 2>&1 || true'
+if [ -n "${nvrtc:-}" ]; then
+	"$build/tests/gpu/fill" "$to/kernels.test" "$to/kernels" "$nvrtc" \
+		>"$to/kernels/texts" || {
+		cat "$to/kernels/texts" >&2
+		exit 1
+	}
+else
+	echo "0 texts: NVRTC was not there" >"$to/kernels/texts"
+fi
+
 mkdir -p "$to/tests/cuda"
 cp tests/cuda/golden.txt tests/cuda/unclaimed.txt "$to/tests/cuda/"
 cp tests/gpu/on_device.sh "$to/"
@@ -62,4 +93,4 @@ kib=$(du -sk "$to" | cut -f 1)
 	echo "pack.sh: $to has $kib KiB, at most $limit_kib" >&2
 	exit 1
 }
-echo "$to: $kib KiB; cd $to && ./on_device.sh OUT"
+echo "$to: $kib KiB; kernels: $(tail -n 1 "$to/kernels/texts"); cd $to && ./on_device.sh OUT"

@@ -11,8 +11,15 @@ says() {
 	ok $? "$2" "$dir/table"
 }
 
-BUILD=$build tests/gpu/pack.sh "$dir/gpu" >"$dir/log" 2>&1
-ok $? 'the folder is packed'
+LKDF_GPU_TESTS=kernel_ports BUILD=$build tests/gpu/pack.sh "$dir/gpu" \
+	>"$dir/log" 2>&1
+ok $? 'the folder is packed' "$dir/log"
+if grep -q 'NVRTC was not there' "$dir/gpu/kernels/texts"; then
+	skip 'texts for sm_90' 'NVRTC is not there'
+else
+	grep -Eq '^[1-9][0-9]* texts, 0 not compiled' "$dir/gpu/kernels/texts"
+	ok $? 'NVRTC compiles its texts for sm_90' "$dir/gpu/kernels/texts"
+fi
 LKDF_GPU_TESTS=kernel_ports LKDF_GPU_BENCHES=1 "$dir/gpu/on_device.sh" "$dir/out" card \
 	conformance cuda opencl bench memcheck >"$dir/table" 2>"$dir/log"
 ok $? 'its tests run on the driver for tests'
@@ -30,6 +37,15 @@ cmp -s "$dir/table" "$dir/out/table.txt"
 ok $? 'the folder of results has the table' "$dir/out/table.txt"
 [ "$(find "$dir/out" -type f | wc -l)" -le 8 ]
 ok $? 'and eight files at most'
+rm "$dir/gpu/build/tests/cuda/libnvrtc.so"
+LKDF_GPU_TESTS='kernel_[pw]' "$dir/gpu/on_device.sh" "$dir/out2" cuda \
+	>"$dir/table" 2>"$dir/log"
+ok $? 'without NVRTC the kernel cache serves' "$dir/table"
+says '^tests, cuda .* 0 not ok, .* of 1 programs 0 ended badly, 1 skipped: no' \
+	'and what needs another text is skipped'
+grep -q '^#### test_kernel_wide needs a text: skipped' "$dir/out2/cuda.txt"
+ok $? 'by its name' "$dir/out2/cuda.txt"
+says '^oracle, cuda .* of 1 programs 0 ended badly' 'the oracle ran'
 # The runtime that doctor opens first loads the driver by these variables.
 LKDF_DEVICES=cuda LKDF_CUDA_LIBRARY="$build/tests/cuda/libcuda.so.1" \
 	"$build/lkdf" doctor >"$dir/log" 2>&1
