@@ -11,6 +11,8 @@
 #include "tests/tap.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 static struct cu cu;
 static cu_ctx ctx;
@@ -77,7 +79,15 @@ static const char text[] =
 	"}\n"
 	"template <typename T> __global__ void set(T *to, T v) { *to = v; }\n"
 	"extern \"C\" __global__ void wild(int *to) { *to = 1; }\n"
-	"extern \"C\" __global__ void claim(int x) { assert(x); }\n";
+	"extern \"C\" __global__ void claim(int x) { assert(x); }\n"
+	"__device__ __attribute__((noinline)) int deep(int n)\n"
+	"{\n"
+	"	volatile int a[256];\n"
+	"	a[n & 255] = n;\n"
+	"	return n ? deep(n - 1) + a[n & 255] : 0;\n"
+	"}\n"
+	"extern \"C\" __global__ void fall(int *to, int n)\n"
+	"{ if (threadIdx.x == 1) *to = deep(n); }\n";
 
 static char lowered[2][64];
 
@@ -182,8 +192,49 @@ static void calls_fail_when_told(void)
 	is(cu.cuMemAlloc(&there, 64), 0, "the first is right");
 	is(cu.cuMemAlloc(&there, 64), 2, "the second fails");
 	is(cu.cuMemAlloc(&there, 64), 0, "and no more");
-	is(nr_calls("cuMemAlloc"), 4, "all are counted");
+	is(nr_calls("cuMemAlloc"), 5, "all are counted");
 	is(nr_waits(), 0, "and none has waited for a kernel");
+}
+
+static void open_driver(void)
+{
+	cu_dev d;
+
+	if (cu.cuInit(0) || cu.cuDeviceGet(&d, 0) ||
+	    cu.cuDevicePrimaryCtxRetain(&ctx, d) || cu.cuCtxSetCurrent(ctx) ||
+	    cu.cuStreamCreateWithPriority(&s, CU_NON_BLOCKING, 0))
+		exit(99);
+}
+
+/* The second thread of a block needs n KiB of stack, and more. */
+static int fall(cu_mod m, int n)
+{
+	cu_ptr there = 0;
+	void *p[] = { &there, &n };
+
+	if (cu.cuMemAlloc(&there, sizeof(int)))
+		return 99;
+	return (int)launch(m, "fall", 1, 2, p);
+}
+
+/* Before the driver is: a child could not use it. */
+static void stacks_have_guards(void)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		alarm(30);
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(98);
+		open_driver();
+		_exit(fall(build(), 300));
+	}
+	waitpid(pid, &status, 0);
+	ok(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+	   "one that needs 300 KiB ends the process, and not another's stack");
 }
 
 /* Last: a fault stays. */
@@ -198,16 +249,14 @@ static void wrong_kernels_are_faults(cu_mod m)
 
 int main(void)
 {
-	cu_dev d;
 	cu_mod m;
 
-	tap_start(60);
+	tap_start(90);
 	load_all();
-	if (cu.cuInit(0) || cu.cuDeviceGet(&d, 0) ||
-	    cu.cuDevicePrimaryCtxRetain(&ctx, d) || cu.cuCtxSetCurrent(ctx) ||
-	    cu.cuStreamCreateWithPriority(&s, CU_NON_BLOCKING, 0))
-		exit(99);
+	stacks_have_guards();
+	open_driver();
 	m = build();
+	is(fall(m, 100), 0, "a kernel that needs 100 KiB of stack runs");
 	kernels_of_a_text_run(m);
 	compiler_names_the_line();
 	calls_fail_when_told();

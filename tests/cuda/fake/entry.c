@@ -12,6 +12,7 @@
 #include "tests/cuda/fake/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,8 @@ cu_result fault_told(void)
 	return fault && now_ns() - fault_since_ns > FAULT_NS ? fault : 0;
 }
 
+static __thread enum entry under_way;
+
 static int find_entry(const char *name, size_t size)
 {
 	int i;
@@ -204,15 +207,29 @@ cu_result enter(enum entry e, enum needs needs)
 {
 	cu_result r;
 
+	under_way = e;
 	fake_lock();
 	nr_calls[e]++;
 	r = planned_fail(e);
 	return r ? r : check_needs(needs);
 }
 
+/* One line for each call that fails, of all processes with this file. */
+static void log_fail(cu_result r)
+{
+	const char *path = r && r != 600 ? getenv("FAKE_CUDA_LOG") : NULL;
+	int fd = path ? open(path, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	dprintf(fd, "%s=%u\n", rows[under_way].name, r);
+	close(fd);
+}
+
 cu_result leave(cu_result r)
 {
 	fake_unlock();
+	log_fail(r);
 	return r;
 }
 

@@ -13,8 +13,10 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-/* Launches have up to 32 KiB of values, which a loop's body copies. */
+/* Launches have up to 32 KiB of values, which a loop's body copies. The lowest
+ * part is a guard: a kernel that needs more ends the process. */
 #define STACK 262144
+#define GUARD 65536 /* a page, wherever */
 #define MAX_FIBERS 1024
 
 struct fiber {
@@ -42,9 +44,8 @@ static struct fibers *make_fibers(void)
 
 	if (!f)
 		abort();
-	f->stacks =
-		mmap(NULL, (size_t)MAX_FIBERS * STACK, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	f->stacks = mmap(NULL, (size_t)MAX_FIBERS * STACK, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (f->stacks == MAP_FAILED)
 		abort();
 	return f;
@@ -82,10 +83,14 @@ static void run_fiber(void)
 
 static void begin_fiber(struct fibers *f)
 {
+	char *stack = f->stacks + f->i * STACK;
+
 	f->fiber[f->i].is_there = true;
+	if (mprotect(stack + GUARD, STACK - GUARD, PROT_READ | PROT_WRITE))
+		abort();
 	getcontext(&f->begin);
-	f->begin.uc_stack.ss_sp = f->stacks + f->i * STACK;
-	f->begin.uc_stack.ss_size = STACK;
+	f->begin.uc_stack.ss_sp = stack + GUARD;
+	f->begin.uc_stack.ss_size = STACK - GUARD;
 	f->begin.uc_link = NULL;
 	makecontext(&f->begin, run_fiber, 0);
 	setcontext(&f->begin);
