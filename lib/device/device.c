@@ -168,6 +168,9 @@ static int tell_done(struct device *d, struct lkdf_device_op op, int error)
 			   d->name);
 	s->error = error;
 	s->end_ticks = clock_ticks();
+	/* Before the launcher can end the last task: the worker is there. */
+	if (s->is_awaited)
+		d->attr.expect(d->attr.u);
 	lock_take(&d->lock);
 	s->next = d->done;
 	d->done = s;
@@ -271,6 +274,7 @@ struct device_slot *device_give(struct device *d, struct device_req *r,
 	s = d->free_slots;
 	d->free_slots = s->next;
 	s->req = r;
+	s->is_awaited = false;
 	op->slot = s;
 	op->generation = a_load(&s->generation, relaxed) + 1;
 	a_store(&s->generation, op->generation, relaxed);

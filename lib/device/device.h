@@ -76,6 +76,8 @@ struct device_slot {
 	/* The launcher; all NULL: nobody wants to know. */
 	struct device_req *req;
 	enum device_state state; /* what it is of the request */
+	bool is_awaited; /* a worker goes on when it is done; also who makes the
+			  * generation even */
 	struct device_copy *copy; /* that is carried back */
 	struct device_row_op row;
 	struct held_move *move; /* bytes of held.h */
@@ -111,6 +113,8 @@ struct device_attr {
 	/* The executor is as items are run with; not NULL. */
 	void (*count)(void *executor, enum counter what, uint64_t n);
 	void (*tell)(void *executor, const struct lkdf_stats_slice *s);
+	/* Any thread: a worker is to be awake, for it gets a task soon. */
+	void (*expect)(void *u);
 };
 
 struct device {

@@ -53,8 +53,7 @@ struct device_req_ops {
 	bool (*is_cancelled)(const struct device_req *r);
 
 	/*
-	 * Of one in a region: does anybody wait for its end who is not given to
-	 * the device yet?
+	 * Does a task wait for its end that is not given to the device yet?
 	 */
 	bool (*is_awaited)(const struct device_req *r);
 
@@ -163,6 +162,7 @@ void request_give_together(void *executor, struct device_req *r);
 
 /* Do its bytes come home behind the launch? Those of all that do. */
 bool request_fetches(const struct device_operand *o);
+bool request_has_fetches(const struct device_req *r);
 void request_fetch_all(struct device_req *r);
 
 /* A launch of its code; what was given to the queue so far. */

@@ -159,6 +159,21 @@ static void note_queue(struct device_req *r, struct device_slot *s,
 		quiet_give(r->device, s, queue, r->is_quiet && w->may_be_quiet);
 }
 
+/*
+ * Is it the op whose end lets a task on a CPU go? Then a worker wakes up at the
+ * same time as the launcher, and not behind it. Where launchers do not spin
+ * there are few CPUs, and the two would be in each other's way.
+ */
+static bool is_awaited(const struct device_req *r, const struct way *w)
+{
+	const struct device_attr *a = &r->device->attr;
+
+	if (!a->spin_ns || a->bell || w->state < DEVICE_RUN || r->is_quiet ||
+	    (w->state == DEVICE_RUN && request_has_fetches(r)))
+		return false;
+	return r->ops->is_awaited(r);
+}
+
 /* Gives one op of the request: of an operand, or of a queue. */
 static void give_op(struct device_req *r, const struct way *w, void *u)
 {
@@ -173,6 +188,7 @@ static void give_op(struct device_req *r, const struct way *w, void *u)
 	}
 	r->nr_ops++;
 	s->state = w->state;
+	s->is_awaited = is_awaited(r, w);
 	err_clear();
 	begin_row(r, s, w, u);
 	rc = w->fn(d, r, u, op);
@@ -239,6 +255,16 @@ bool request_fetches(const struct device_operand *o)
 {
 	/* order: request.fetch */
 	return o->mode & LKDF_WRITE && (!o->is_kept || o->is_through);
+}
+
+bool request_has_fetches(const struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->nr_reserved; i++)
+		if (request_fetches(&r->operand[i]))
+			return true;
+	return false;
 }
 
 void request_fetch_all(struct device_req *r)

@@ -31,16 +31,6 @@ bool request_goes_together(const struct device_req *r)
 	return true;
 }
 
-static bool has_fetches(const struct device_req *r)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->nr_reserved; i++)
-		if (request_fetches(&r->operand[i]))
-			return true;
-	return false;
-}
-
 void request_give_together(void *executor, struct device_req *r)
 {
 	struct device *d = r->device;
@@ -52,7 +42,7 @@ void request_give_together(void *executor, struct device_req *r)
 	request_upload(r, 0);
 	request_filled(r);
 	request_move(r, DEVICE_RUN);
-	r->is_quiet = may_be_quiet && has_fetches(r);
+	r->is_quiet = may_be_quiet && request_has_fetches(r);
 	do
 		request_run(executor, r, r->queue);
 	while (!r->error && r->ops->next(r));

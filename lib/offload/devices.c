@@ -8,6 +8,7 @@
 #include "device/request.h"
 #include "offload/blocks.h"
 #include "sched/nap.h"
+#include "sched/notify.h"
 #include "sched/tick.h"
 #include "topo/topo.h"
 
@@ -153,6 +154,15 @@ static void *enter_launcher(void *u, uint32_t executor)
 	return blocking_enter(&rt->blocking, (int)executor - rt->nr_workers);
 }
 
+/* A spinner that finds nothing sleeps again. */
+static void expect_worker(void *u)
+{
+	struct lkdf *rt = u;
+	struct sched *s = &rt->sched;
+
+	notify_any(s, &s->nodes[sched_home(s)]);
+}
+
 /* A launcher that spins takes a CPU from the workers. */
 static int64_t spin_ns(const struct lkdf *rt)
 {
@@ -186,6 +196,7 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		.u = rt,
 		.count = count_devices,
 		.tell = tell_device,
+		.expect = expect_worker,
 	};
 	struct device *d;
 	int rc = check_new(all, ops, dev);

@@ -267,10 +267,14 @@ bool early_is_awaited(const struct device_req *q)
 	const struct kernel_req *r =
 		container_of(q, const struct kernel_req, req);
 	const struct frame *f = r->frame;
-	const struct rec *rec = &f->recs[r->index], *m;
+	const struct rec *rec, *m;
+	const uint32_t *succ;
 	uint32_t nr, i;
-	const uint32_t *succ = graph_succ(f->graph, rec, &nr);
 
+	if (!f)
+		return r->is_awaited;
+	rec = &f->recs[r->index];
+	succ = graph_succ(f->graph, rec, &nr);
 	for (i = 0; i < nr; i++) {
 		m = &f->recs[succ[i]];
 		if (!(m->flags & REC_FOLLOWS) || !may_follow(rec, m) ||

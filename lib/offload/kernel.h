@@ -67,6 +67,7 @@ struct kernel_req {
 	struct device_req req;
 	const struct kernel *kernel;
 	struct task *task; /* NULL: ahead of it, see early.h */
+	bool is_awaited; /* submitted: a body is next in some queue */
 	struct frame *frame; /* the rest of these: of such a one */
 	uint32_t index;
 	void *arg; /* of the task, as the request was made */

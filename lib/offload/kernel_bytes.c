@@ -144,6 +144,7 @@ void maker_find_copies(struct maker *m, uint32_t main, struct device_operand *o)
 	find_copies_of(m, u->domain->data, u->part,
 		       !u->domain->above && may_keep(m, t->kind->flags), o);
 	o->is_through |= o->is_kept && is_awaited;
+	m->r->is_awaited |= is_awaited;
 }
 
 /* ---- before it goes ----------------------------------------------------- */
