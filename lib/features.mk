@@ -3,7 +3,9 @@
 # sets it; 1, with which make stops where something is missing; or 0, left out.
 # Packages are built with 1, so that no build is less by accident.
 
-FEATURES := URING SDT BPF TOP XXHASH MPI
+FEATURES := URING SDT BPF TOP XXHASH MPI FRAME_POINTERS
+# Nobody misses it who has not asked for it.
+FRAME_POINTERS ?= 0
 # In words, and the packages of Debian
 is_URING := operations on rings of io_uring
 is_SDT := probes for bpftrace, perf and gdb
@@ -11,12 +13,14 @@ is_BPF := lkdf probe and futex, by BPF programs
 is_TOP := the screen of lkdf top
 is_XXHASH := examples/dupes
 is_MPI := liblkdf-mpi, requests of MPI as events
+is_FRAME_POINTERS := stacks of callers go through the library
 in_URING := liburing-dev 2.3
 in_SDT := systemtap-sdt-dev
 in_BPF := clang bpftool libbpf-dev
 in_TOP := libncurses-dev
 in_XXHASH := libxxhash-dev
 in_MPI := libopenmpi-dev or libmpich-dev
+in_FRAME_POINTERS := a compiler with -fno-omit-frame-pointer
 
 # Rings need liburing 2.3, whose words these are.
 try_URING = echo \
@@ -32,6 +36,9 @@ try_XXHASH = echo '$(HASH)include <xxhash.h>' | $(CC) $(CFLAGS) -E -
 try_MPI = echo '$(HASH)include <mpi.h>' | $(CC) $(CFLAGS) \
 	$$(pkg-config --cflags mpi-c) -E -
 
+FRAME_POINTER_FLAGS := -fno-omit-frame-pointer -fno-optimize-sibling-calls
+try_FRAME_POINTERS = $(CC) $(FRAME_POINTER_FLAGS) -x c -fsyntax-only /dev/null
+
 # BPF programs are made by these, whatever CC is.
 BPF_CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -46,7 +53,7 @@ $1 ?= auto
 HAVE_$1 := $$(call has,$1)
 endef
 $(foreach f,$(FEATURES),$(eval $(call switch,$f)))
-LEFT_OUT_FEATURES := $(strip $(foreach f,$(FEATURES),$(if $(HAVE_$f),,$f)))
+LEFT_OUT_FEATURES := $(strip $(foreach f,$(filter-out FRAME_POINTERS,$(FEATURES)),$(if $(HAVE_$f),,$f)))
 
 # The machine that programs are built for. Where it is not this one, nothing that
 # was built is called to write pages of the manual.
@@ -65,7 +72,7 @@ $(CONFIG): config-anew
 
 config: ## what is built in, what is left out, and what that lacks
 	@echo '# lkdf $(VERSION) for $(MACHINE) by $(CC)'
-	@$(foreach f,$(FEATURES),printf '%-10s# %s\n' '$f=$(or \
+	@$(foreach f,$(FEATURES),printf '%-17s# %s\n' '$f=$(or \
 		$(HAVE_$f),0)' '$(is_$f)$(if $(HAVE_$f),,: $(if $(filter \
 		0,$($f)),left out as told,it needs $(in_$f)))';)
 

@@ -26,7 +26,8 @@ LIB_PROTECT := $(firstword $(foreach flag,-fcf-protection \
 	-mbranch-protection=standard,$(shell $(CC) -Werror $(flag) \
 	-fsyntax-only -x c /dev/null 2>/dev/null && echo '$(flag)')))
 LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
-	$(if $(HAVE_SDT),-DHAVE_USDT)
+	$(if $(HAVE_SDT),-DHAVE_USDT) \
+	$(if $(HAVE_FRAME_POINTERS),$(FRAME_POINTER_FLAGS))
 
 $(BUILD)/lib/%.o: lib/%.c $(CONFIG)
 	$(call say,CC)

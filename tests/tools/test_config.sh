@@ -23,7 +23,7 @@ make -s CC="${CC:-gcc}" BUILD="$build" config >"$dir/config" 2>"$dir/log"
 ok $? 'make config prints the switches'
 "$build/lkdf" doctor --build >"$dir/built" 2>"$dir/log"
 ok $? 'lkdf doctor --build tells what was built in'
-for name in URING SDT BPF TOP MPI; do
+for name in URING SDT BPF TOP MPI FRAME_POINTERS; do
 	level=none
 	! grep -q "^$name=1" "$dir/config" || level=ok
 	grep -q "^$level  *$name: " "$dir/built"
@@ -40,6 +40,13 @@ do_make BPF_CLANG=/nonexistent config &&
 	grep -q '^BPF=0 .*: it needs clang bpftool libbpf-dev$' "$dir/log"
 ok $? 'what is missing is named'
 refuses 'TOP=yes: a switch is auto, 1 or 0' TOP=yes config
+
+do_make -n V=1 FRAME_POINTERS=1 "$dir/b/lib/base/bell.o" &&
+	grep -q -e -fno-omit-frame-pointer "$dir/log"
+ok $? 'frame pointers are kept if they are asked for'
+do_make -n V=1 "$dir/b/lib/base/bell.o" &&
+	! grep -q -e -fno-omit-frame-pointer "$dir/log"
+ok $? 'and not without'
 
 one=$dir/b/lib/base/bell.o
 do_make TOP=0 "$one" && grep -q 'CC .*bell' "$dir/log"

@@ -86,3 +86,10 @@ void probe_has_mpi(struct finding *f)
 	say_part(f, BUILT_MPI, "MPI: liblkdf-mpi, requests of MPI as events",
 		 "an MPI (libopenmpi-dev or libmpich-dev)");
 }
+
+void probe_has_frame_pointers(struct finding *f)
+{
+	say_part(f, BUILT_FRAME_POINTERS,
+		 "FRAME_POINTERS: stacks of callers go through the library",
+		 "make FRAME_POINTERS=1");
+}

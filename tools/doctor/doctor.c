@@ -180,10 +180,14 @@ static const struct doctor_row doctor_rows[] = {
 #define NR_ROWS (sizeof(doctor_rows) / sizeof(doctor_rows[0]))
 
 static const struct doctor_row build_rows[] = {
-	{ "built", probe_built, false },     { "libc", probe_libc, false },
-	{ "uring", probe_has_uring, false }, { "sdt", probe_has_sdt, false },
-	{ "bpf", probe_has_bpf, false },     { "top", probe_has_top, false },
+	{ "built", probe_built, false },
+	{ "libc", probe_libc, false },
+	{ "uring", probe_has_uring, false },
+	{ "sdt", probe_has_sdt, false },
+	{ "bpf", probe_has_bpf, false },
+	{ "top", probe_has_top, false },
 	{ "mpi", probe_has_mpi, false },
+	{ "frames", probe_has_frame_pointers, false },
 };
 #define NR_BUILD_ROWS (sizeof(build_rows) / sizeof(build_rows[0]))
 

@@ -2,6 +2,7 @@
 #include "probe/elf_symbol.h"
 
 #include "foreign.h"
+#include "probe/demangle.h"
 #include "utf8.h"
 
 #include <elf.h>
@@ -18,6 +19,9 @@ struct elf_part {
 	uint64_t offset, bytes;
 	_Alignas(8) unsigned char at[];
 };
+
+/* Longer names stay as they are, cut. */
+#define MAX_NAME 2048
 
 /* More than any table of symbols has. */
 #define MAX_PART ((uint64_t)1 << 30)
@@ -226,6 +230,18 @@ static void copy_text(const struct symbols *t, uint32_t at, char *to,
 	utf8_tame(to);
 }
 
+/* A name of C++ grows: it is cut when it is known. */
+static void copy_name(const struct symbols *t, uint32_t at, char *to,
+		      size_t size)
+{
+	char text[MAX_NAME];
+
+	copy_text(t, at, text, sizeof(text));
+	demangle(text, sizeof(text));
+	snprintf(to, size, "%.*s", (int)size - 1, text);
+	utf8_tame(to);
+}
+
 static bool is_data(const Elf64_Sym *s)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
@@ -274,7 +290,7 @@ bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 	}
 	if (!best)
 		return false;
-	copy_text(&t, best->st_name, out->name, sizeof(out->name));
+	copy_name(&t, best->st_name, out->name, sizeof(out->name));
 	out->source[0] = '\0';
 	if (source_of)
 		copy_text(&t, source_of->st_name, out->source,

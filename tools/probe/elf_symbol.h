@@ -20,7 +20,7 @@ struct elf_file {
 };
 
 struct elf_symbol {
-	char name[128];
+	char name[256]; /* of C++ as its source has it */
 	char source[64]; /* the file it was compiled from; "": not known */
 	uint64_t offset; /* of the address, in it or behind it */
 	bool is_inside;
