@@ -32,6 +32,7 @@ struct cred {
 
 struct task_struct {
 	int pid, tgid;
+	char comm[16];
 	const struct cred *cred;
 } LKDF_VIEW;
 
@@ -87,6 +88,7 @@ struct user_regs {
 #define LKDF_NR_FUTEX_REQUEUE 456
 
 #define LKDF_NO_SLOT 0xffffffffu
+#define LKDF_NR_STACKS 1024
 
 /* Of a registered thread; goes with it. */
 struct thread {
@@ -95,6 +97,10 @@ struct thread {
 	__u32 user, group; /* who pay for the slot; user 0: nobody does */
 	__u32 is_off; /* it left a CPU at slot.since_ns */
 	__u32 kind; /* of the body in which it left */
+	__u32 nr_sleeps, nr_samples; /* that may have their stack taken */
+	__u64 word; /* in which it sleeps; 0: in none, or its own */
+	__u32 waker_tid, waker_slot, waker_kind; /* of that sleep; tid 0 */
+	__u32 reserved;
 	__u64 key, kind_at;
 	__u64 own[LKDF_PROBE_OWN][2];
 };
@@ -127,6 +133,14 @@ LKDF_MAP struct {
 	__type(key, __u32);
 	__type(value, struct lkdf_probe_word);
 } words SEC(".maps");
+
+LKDF_MAP struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LKDF_NR_STACKS);
+	__type(key, __u32);
+	__type(value, struct lkdf_probe_stack);
+} stacks SEC(".maps");
 
 LKDF_MAP struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);

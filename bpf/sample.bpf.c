@@ -5,7 +5,7 @@
  * come back at once, which no count of sleeps can see and which are what
  * convoys of short sections are made of.
  */
-#include "words.bpf.h"
+#include "stacks.bpf.h"
 
 static void count_word(struct thread *t, struct lkdf_probe_slot *s,
 		       const struct futex_call *c, __u32 kind, __u64 now)
@@ -66,6 +66,10 @@ int lkdf_sample(struct user_regs *ctx)
 	if (!s)
 		return 0;
 	s->samples++;
+	kind = kind_of(t);
+	if (takes_stacks && kind &&
+	    t->nr_samples++ % LKDF_PROBE_STACK_EACH == 0)
+		take_stack(ctx, t, kind, LKDF_PROBE_RUNS_BODY, 0);
 	/* There, what the registers say of a system call is of an old one. */
 	if (LKDF_FROM_USER(ctx)) {
 		s->user++;
@@ -74,7 +78,6 @@ int lkdf_sample(struct user_regs *ctx)
 	s->kernel++;
 	if (!in_futex((struct pt_regs___lkdf *)bpf_task_pt_regs(task), &c))
 		return 0;
-	kind = kind_of(t);
 	if (is_own(t, c.word, kind))
 		s->own++;
 	else

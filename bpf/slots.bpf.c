@@ -19,6 +19,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Slots of one user, of whom root is none, and of one group. */
 const volatile __u32 max_user_slots = 256, max_group_slots = 512;
 
+/* Stacks of callers are taken, see stacks.bpf.h. */
+const volatile bool takes_stacks = true;
+
 /* Where a payer is counted differs from start to start. */
 const volatile __u64 seed = 1;
 

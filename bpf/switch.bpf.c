@@ -5,9 +5,18 @@
  * thread made its system call, so that no system call is hooked. A futex call
  * that does not sleep is not seen here; sample.bpf.c sees those.
  */
-#include "words.bpf.h"
+#include "stacks.bpf.h"
 
-static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
+/* next has got the CPU of a thread that could go on. */
+static void note_preemptor(struct lkdf_probe_slot *s, struct task_struct *next)
+{
+	s->by_tid = next->pid;
+	s->by_tgid = next->tgid;
+	bpf_probe_read_kernel_str(s->by_comm, sizeof(s->by_comm), next->comm);
+}
+
+static void leave(void *ctx, struct thread *t, struct task_struct *prev,
+		  struct task_struct *next, bool is_forced)
 {
 	struct lkdf_probe_slot *s = get_slot(t);
 	struct futex_call c;
@@ -17,7 +26,9 @@ static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
 	t->is_off = 1;
 	s->since_ns = bpf_ktime_get_ns();
 	s->word = 0;
+	t->word = 0;
 	if (is_forced) {
+		note_preemptor(s, next);
 		s->state = LKDF_PROBE_PREEMPTED;
 		return;
 	}
@@ -28,8 +39,14 @@ static void leave(struct thread *t, struct task_struct *prev, bool is_forced)
 	if (is_own(t, c.word, t->kind))
 		return;
 	s->word = hide(t, c.word);
+	s->kind = t->kind;
 	s->state = LKDF_PROBE_FUTEX;
 	s->nr_futex_block++;
+	t->word = c.word;
+	t->waker_tid = 0;
+	if (takes_stacks && t->kind &&
+	    t->nr_sleeps++ % LKDF_PROBE_STACK_EACH == 0)
+		take_stack(ctx, t, t->kind, LKDF_PROBE_WAITS, s->word);
 }
 
 /* The sort of the last sleep, for those that ask about the word. */
@@ -45,6 +62,12 @@ static void end_futex(struct thread *t, struct lkdf_probe_slot *s, __u64 now,
 	__sync_fetch_and_add(&w->blocks, 1);
 	__sync_fetch_and_add(&w->block_ns, slept);
 	__sync_fetch_and_or(&w->wait_nodes, 1ull << (s->node & 63));
+	if (!t->waker_tid)
+		return;
+	w->waker_tid = t->waker_tid;
+	w->waker_slot = t->waker_slot;
+	w->waker_kind = t->waker_kind;
+	__sync_fetch_and_add(&w->wakes, 1);
 }
 
 static void enter(struct thread *t)
@@ -85,7 +108,7 @@ int BPF_PROG(lkdf_switch, bool preempt, struct task_struct *prev,
 	beat();
 	t = bpf_task_storage_get(&threads, prev, 0, 0);
 	if (t)
-		leave(t, prev, preempt || !prev_state);
+		leave(ctx, t, prev, next, preempt || !prev_state);
 	t = bpf_task_storage_get(&threads, next, 0, 0);
 	if (t)
 		enter(t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Facts from the BPF programs of lkdf: three arrays that "lkdf probe start"
+ * Facts from the BPF programs of lkdf: four arrays that "lkdf probe start"
  * pins and freezes, so that members of the group map them read-only and nobody
  * but the programs writes them. A thread that wants to be seen registers itself
  * with the pinned program "register"; the kernel knows who calls it, so nobody
@@ -9,6 +9,8 @@
  *	head	one struct lkdf_probe_head
  *	slots	struct lkdf_probe_slot for each registered thread
  *	words	struct lkdf_probe_word for each futex word and kind of body
+ *	stacks	struct lkdf_probe_stack: callers of those who wait, and of
+ *bodies
  *
  * Addresses are hidden with a key of the thread's choice, see
  * lkdf_probe_hide(): whoever has the key reads them back, others see a number.
@@ -26,7 +28,7 @@
 #define LKDF_PROBE_DIR "/run/lkdf/bpf"
 #define LKDF_PROBE_MAGIC 0x626f727066646b6cull /* "lkdfprob" */
 #define LKDF_PROBE_ABI_MAJOR 1
-#define LKDF_PROBE_ABI_MINOR 2
+#define LKDF_PROBE_ABI_MINOR 3
 
 /* Of one lkdf_probe_register: ranges of its own words. */
 #define LKDF_PROBE_OWN 2
@@ -34,11 +36,20 @@
 /* Slots of a word's table that are looked at for it. */
 #define LKDF_PROBE_LOOKS 8
 
+/* Callers of a stack, at most. */
+#define LKDF_PROBE_IPS 12
+
+/* A thread has its stack taken at the first of so many sleeps, and at the first
+ * of so many samples. */
+#define LKDF_PROBE_STACK_EACH 16
+
 /* Hooks that are attached, in lkdf_probe_head.hooks. */
 #define LKDF_PROBE_SWITCH 1u /* states, blocked time, CPUs */
 #define LKDF_PROBE_SAMPLE 2u /* words inside futex(2) */
 #define LKDF_PROBE_PLACE 4u /* pages that move */
 #define LKDF_PROBE_CPUS 8u /* CPUs that go offline and come */
+#define LKDF_PROBE_WAKE 16u /* who wakes those that sleep in a word */
+#define LKDF_PROBE_STACK 32u /* switches and samples take stacks */
 
 struct lkdf_probe_head {
 	/* Set before the maps are frozen, constant afterwards. */
@@ -87,7 +98,11 @@ struct lkdf_probe_slot {
 	__u64 own; /* samples inside futex(2) on its own words */
 	__u64 moved_pages; /* it moved itself, as AutoNUMA makes it do */
 	__u32 cpu, node; /* where it runs or ran */
-	__u64 reserved[4];
+	/* The thread that got its CPU when it was preempted last; 0: never. */
+	__u32 by_tid, by_tgid;
+	char by_comm[16];
+	__u32 kind; /* of the body in which it left the CPU; of FUTEX */
+	__u32 reserved;
 };
 
 /* A word, in bodies of one kind, for one runtime. Any CPU writes. */
@@ -103,7 +118,28 @@ struct lkdf_probe_word {
 
 	__u64 last_ns;
 	__u64 wait_nodes, wake_nodes; /* bits: CPUs' nodes, of samples */
-	__u64 reserved2[5];
+	__u64 wakes; /* sleeps that a call of futex(2) on it ended, so seen */
+	__u32 waker_tid; /* of the last one; of the first pid namespace */
+	__u32 waker_slot; /* plus 1; 0: that thread is not registered */
+	__u32 waker_kind; /* of the body in which that was; 0: in none */
+	__u32 reserved2[5];
+};
+
+enum lkdf_probe_sort {
+	LKDF_PROBE_WAITS = 1, /* when it went to sleep in a word, in a body */
+	LKDF_PROBE_RUNS_BODY = 2, /* when a CPU was sampled, in a body */
+};
+
+/* Callers, the innermost first, by frame pointers. Any CPU writes. */
+struct lkdf_probe_stack {
+	__u64 tag; /* of addresses, kind and sort; 0: free */
+	__u32 slot, gen; /* who was met there first */
+	__u32 kind, sort; /* enum lkdf_probe_sort */
+	__u64 word; /* hidden; of WAITS: the last one */
+	__u64 count; /* stacks that were taken and are this one */
+	__u64 last_ns;
+	__u64 ip[LKDF_PROBE_IPS]; /* hidden; 0: there are no more */
+	__u64 reserved[2];
 };
 
 /*
@@ -164,6 +200,7 @@ static inline int lkdf_probe_is_live(__u32 hooks, __u64 stopped_ns,
 LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_head) == 128);
 LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_slot) == 192);
 LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_word) == 128);
+LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_stack) == 160);
 LKDF_PROBE_LAYOUT(sizeof(struct lkdf_probe_register) == 64);
 
 #endif

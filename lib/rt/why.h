@@ -80,6 +80,9 @@ struct why_sleep {
 	uint64_t word; /* of FUTEX: its address; 0: not known which */
 	uint32_t holder_tid; /* of the word; 0: not known */
 	int holder; /* the executor that this is, or -1 */
+	/* A thread that has the CPU of this one, or of the holder; 0. */
+	uint32_t by_tid;
+	char by[16];
 	char kind[WHY_NAME];
 };
 

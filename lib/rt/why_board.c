@@ -13,6 +13,7 @@
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -69,14 +70,37 @@ static int executor_of(const struct lkdf *rt, uint32_t tid)
 	return -1;
 }
 
+static void note_preemptor(struct why_sleep *s, const struct probed_thread *t)
+{
+	if (t->state != LKDF_STATE_PREEMPTED)
+		return;
+	s->by_tid = t->by_tid;
+	memcpy(s->by, t->by, sizeof(s->by));
+}
+
+/* A holder that waits for a CPU is what all others wait for. */
+static void look_at_holder(const struct why *y, struct why_sleep *s,
+			   const struct probed_source *source)
+{
+	struct probed_thread t;
+
+	s->holder_tid = holder_of(s->word);
+	s->holder = executor_of(y->rt, s->holder_tid);
+	memset(&t, 0, sizeof(t));
+	if (s->holder >= 0 && source->thread(source->u, s->holder, &t))
+		note_preemptor(s, &t);
+}
+
 /* Outside of a body a wait is the runtime's own. */
 static void look_at_thread(struct why *y, int executor, uint32_t kind,
-			   const struct probed_thread *t)
+			   const struct probed_source *source)
 {
+	struct probed_thread now, *t = &now;
 	struct why_sleep *s;
 
-	if (!kind || t->state < LKDF_STATE_PREEMPTED ||
-	    t->state > LKDF_STATE_FUTEX)
+	memset(t, 0, sizeof(*t));
+	if (!kind || !source->thread(source->u, executor, t) ||
+	    t->state < LKDF_STATE_PREEMPTED || t->state > LKDF_STATE_FUTEX)
 		return;
 	if (y->nr_sleeps++ >= WHY_BODIES)
 		return;
@@ -85,8 +109,9 @@ static void look_at_thread(struct why *y, int executor, uint32_t kind,
 	s->state = t->state;
 	s->ns = t->state_ns;
 	s->word = t->state == LKDF_STATE_FUTEX ? t->word : 0;
-	s->holder_tid = holder_of(s->word);
-	s->holder = executor_of(y->rt, s->holder_tid);
+	s->by_tid = 0;
+	note_preemptor(s, t);
+	look_at_holder(y, s, source);
 	snprintf(s->kind, sizeof(s->kind), "%s", kind_named(y->rt, kind));
 }
 
@@ -94,7 +119,6 @@ void why_look_at_board(struct why *y)
 {
 	struct lkdf *rt = y->rt;
 	struct probed_source source;
-	struct probed_thread t;
 	uint32_t kind, hz;
 	int i;
 
@@ -105,8 +129,7 @@ void why_look_at_board(struct why *y)
 	pthread_mutex_lock(&rt->lock);
 	for (i = 0; i < rt->nr_executors; i++) {
 		kind = a_load(workers_kind_at(&rt->signals, i), relaxed);
-		if (source.thread(source.u, i, &t))
-			look_at_thread(y, i, kind, &t);
+		look_at_thread(y, i, kind, &source);
 	}
 	pthread_mutex_unlock(&rt->lock);
 }

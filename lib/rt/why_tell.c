@@ -55,6 +55,10 @@ static void write_word(const struct why *y, const struct why_sleep *s,
 		text_put(t, ", which thread %" PRIu32 " holds", s->holder_tid);
 	else
 		text_put(t, "; who holds it is not known");
+	if (s->by_tid) {
+		text_put(t, ", whose CPU has thread %" PRIu32 ", ", s->by_tid);
+		text_put_quoted(t, s->by);
+	}
 }
 
 static void write_sleeps(const struct why *y, struct text *t)
@@ -74,6 +78,11 @@ static void write_sleeps(const struct why *y, struct text *t)
 			write_word(y, s, t);
 		else if (s->state != LKDF_STATE_PREEMPTED)
 			text_put(t, " in no futex of the program");
+		if (s->state == LKDF_STATE_PREEMPTED && s->by_tid) {
+			text_put(t, ", which thread %" PRIu32 " has, ",
+				 s->by_tid);
+			text_put_quoted(t, s->by);
+		}
 		text_put(t, "\n");
 	}
 	if (y->nr_sleeps > i)
@@ -141,9 +150,12 @@ static void write_json_sleeps(const struct why *y, struct text *t)
 		text_put(t,
 			 ",\"executor\":%d,\"state\":\"%s\",\"ns\":%" PRIu64
 			 ",\"word\":\"0x%" PRIx64 "\",\"holder_tid\":%" PRIu32
-			 ",\"holder\":%d}",
+			 ",\"holder\":%d,\"preempted_by_tid\":%" PRIu32
+			 ",\"preempted_by\":",
 			 s->executor, states[s->state], s->ns, s->word,
-			 s->holder_tid, s->holder);
+			 s->holder_tid, s->holder, s->by_tid);
+		text_put_quoted(t, s->by_tid ? s->by : "");
+		text_put(t, "}");
 	}
 }
 

@@ -406,6 +406,19 @@ static uint32_t source_sees(const void *u, uint32_t *hz)
 	       (h->hooks & LKDF_PROBE_PLACE ? LKDF_PROBED_SEES_PAGES : 0);
 }
 
+/* Another CPU may write it meanwhile: the text ends where it has to. */
+static void copy_preemptor(const struct lkdf_probe_slot *s,
+			   struct probed_thread *out)
+{
+	const volatile char *from = s->by_comm;
+	size_t i;
+
+	out->by_tid = half_of(s->by_tid);
+	for (i = 0; i + 1 < sizeof(out->by); i++)
+		out->by[i] = from[i];
+	out->by[i] = '\0';
+}
+
 static bool source_thread(const void *u, int executor,
 			  struct probed_thread *out)
 {
@@ -421,6 +434,7 @@ static bool source_thread(const void *u, int executor,
 	out->state = half_of(s->state);
 	out->state_ns = now > since ? now - since : 0;
 	out->word = show_probe(b->bpf, word_of(s->word));
+	copy_preemptor(s, out);
 	c[LKDF_PROBED_PREEMPTS] = word_of(s->nr_preempt);
 	c[LKDF_PROBED_PREEMPTED_NS] = word_of(s->preempt_ns);
 	c[LKDF_PROBED_BLOCKS] = word_of(s->nr_block);

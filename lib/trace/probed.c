@@ -62,18 +62,33 @@ static void add_counts(struct probed_thread_row *r,
 	}
 }
 
+/* The last one, where there was one since the sample before. */
+static void tell_preemptor(struct trace_file *f, int executor,
+			   const struct probed_thread *now)
+{
+	begin_record(f, LKDF_PROBED_PREEMPTOR);
+	chunk_number(f, (uint64_t)executor);
+	chunk_number(f, now->by_tid);
+	chunk_text(f, now->by);
+	chunk_end(f);
+}
+
 static void tell_thread(struct probed *k, struct trace_file *f, uint64_t ticks,
 			int executor)
 {
 	const struct probed_source *s = &k->t->probed;
 	struct probed_thread_row *r = &k->threads[executor];
 	struct probed_thread now;
+	uint64_t preempts;
 	int i;
 
 	memset(&now, 0, sizeof(now));
 	if (!s->thread(s->u, executor, &now))
 		return;
+	preempts = r->sum[LKDF_PROBED_PREEMPTS];
 	add_counts(r, &now, k->has_begun);
+	if (r->sum[LKDF_PROBED_PREEMPTS] > preempts && now.by_tid)
+		tell_preemptor(f, executor, &now);
 	begin_record(f, LKDF_PROBED_THREAD);
 	chunk_number(f, (uint64_t)executor);
 	chunk_number(f, ticks);

@@ -18,6 +18,8 @@ struct probed_thread {
 	uint32_t state; /* as in lkdf/signals.h */
 	uint64_t state_ns; /* it has been in that state */
 	uint64_t word; /* a futex word in which it sleeps; 0 */
+	uint32_t by_tid; /* who got its CPU when it was preempted last; 0 */
+	char by[16];
 	uint64_t count[LKDF_PROBED_COUNTS];
 };
 

@@ -67,5 +67,74 @@ await why_says
 ok $? 'why names the word' "$dir/log"
 grep 'at futex word' "$dir/log" | grep -q 'who holds it is not known'
 ok $? 'and that a plain mutex does not tell who holds it' "$dir/log"
+kill $pid
+wait $pid 2>/dev/null
+
+# Who wakes, and from where those came who sleep.
+"${CXX:-c++}" -std=c++17 -O1 -fno-omit-frame-pointer -Ilib/include \
+	-o "$dir/nested_lock" tests/tools/nested_lock.cc -L"$build" -llkdf \
+	-lpthread -Wl,-rpath,"$build" >"$dir/log" 2>&1
+ok $? 'a program of C++ with frame pointers'
+"$dir/nested_lock" >/dev/null 2>&1 &
+pid=$!
+# shellcheck disable=SC2317
+futex_says() {
+	"$lkdf" futex -p "$pid" -d 1 >"$dir/log" 2>&1 && grep -q "$1" "$dir/log"
+}
+if "$lkdf" probe status --json | grep -q '"wake": true'; then
+	await futex_says \
+		'call of futex(2) on the word, the last one by worker [0-2] in a'
+	ok $? 'futex tells which worker wakes, and in a body of which kind'
+	grep -q 'in a body of parse$' "$dir/log"
+	ok $? 'which is the one that has the lock'
+else
+	skip 'who wakes' 'this kernel has no sched_waking for the probe'
+fi
+if "$lkdf" probe status --json | grep -q '"stack": true'; then
+	await futex_says 'who sleeps .* parse: .*table::lookup_key(int)'
+	ok $? 'futex tells the callers, by names of C++'
+	"$lkdf" futex -p "$pid" -d 1 --json >"$dir/log" 2>&1
+	grep -q '"callers": \[.*"table::lookup_key(int)"' "$dir/log"
+	ok $? 'so does its JSON'
+else
+	skip 'callers' 'this kernel does not give stacks to the probe'
+fi
+kill $pid
+wait $pid 2>/dev/null
+
+# Four workers on one CPU: three of them are preempted at any time.
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+LKDF_WORKERS=4 LKDF_PIN=no taskset -c "$cpu" "$build/examples/convoy" \
+	--lock none --seconds 60 >/dev/null 2>&1 &
+pid=$!
+# shellcheck disable=SC2317
+preempted_json() {
+	top_says --json && grep -q '"preempted_by_tid": [1-9]' "$dir/log"
+}
+await preempted_json
+ok $? 'top tells which thread has the CPU of a worker that waits for one'
+# shellcheck disable=SC2317
+preempted() {
+	top_says -w workers &&
+		grep -q '^worker [0-3] waits for a CPU, which thread ' "$dir/log"
+}
+await preempted
+ok $? 'so does its view of workers'
+# shellcheck disable=SC2317
+why_preempted() {
+	"$lkdf" why -p "$pid" >"$dir/log" 2>&1 &&
+		grep -q 'has waited for a CPU for [0-9]* us, which thread ' \
+			"$dir/log"
+}
+await why_preempted
+ok $? 'and lkdf why'
+kill $pid
+wait $pid 2>/dev/null
+LKDF_TRACE=$dir/taken.lkdf LKDF_WORKERS=4 LKDF_PIN=no taskset -c "$cpu" \
+	"$build/examples/convoy" --lock none --seconds 1 >/dev/null 2>&1
+"$lkdf" report "$dir/taken.lkdf" >"$dir/log" 2>&1
+tr -s ' \n' ' ' <"$dir/log" |
+	grep -q 'Who got the CPU was looked at .* times: a thread named lkdf'
+ok $? 'a report names who got the CPU of workers'
 echo "1..$nr"
 exit "$failed"

@@ -55,6 +55,10 @@ for name in small graph old unknown; do
 	ok $? "$name: the JSON is as it was"
 done
 
+told taken '"a thread named backup in " in f[0]["why"] and
+	"Who got the CPU was looked at " in f[0]["why"]'
+ok $? 'taken: it names who got the CPU of workers'
+
 for name in $(python3 tests/api/report/planted.py --list); do
 	told "$name" 'sum(r["time"][c["id"]] for c in r["classes"]) ==
 		r["time"]["all"] == r["wall"] * r["workers"]'

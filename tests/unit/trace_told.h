@@ -196,6 +196,11 @@ static void on_probed_place(void *u, const struct trace_probed_place *p)
 	     p->label_bytes);
 }
 
+static void on_preemptor(void *u, const struct trace_preemptor *p)
+{
+	tell(u, "preemptor %u %u %s\n", p->executor, p->tid, p->name);
+}
+
 static void on_sample(void *u, uint32_t executor, uint64_t ticks)
 {
 	tell(u, "sample %u %" PRIu64 "\n", executor, ticks);
@@ -205,11 +210,13 @@ static int read_told(FILE *f, struct told *t, struct trace_info *info,
 		     struct trace_fault *fault)
 {
 	const struct trace_sink sink = {
-		on_slice,	  on_event,	  on_executor,	   on_clock,
-		on_sample,	  on_counter,	  on_span,	   on_kind,
-		on_graph,	  on_task,	  on_thread,	   on_bytes,
-		on_fact,	  on_lane,	  on_lost,	   on_probe,
-		on_probed_thread, on_probed_word, on_probed_place, t,
+		on_slice,	 on_event,	   on_executor,
+		on_clock,	 on_sample,	   on_counter,
+		on_span,	 on_kind,	   on_graph,
+		on_task,	 on_thread,	   on_bytes,
+		on_fact,	 on_lane,	   on_lost,
+		on_probe,	 on_probed_thread, on_probed_word,
+		on_probed_place, on_preemptor,	   t,
 	};
 
 	memset(t, 0, sizeof(*t));

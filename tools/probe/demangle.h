@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Names of C++ as their source has them: by __cxa_demangle() of libstdc++.so.6
- * or of libc++abi.so.1, which is loaded when the first such name comes; where
+ * Names of C++ as their source has them: by the demangler of libstdc++.so.6 or
+ * of libc++abi.so.1, which is loaded when the first such name comes; where
  * there is neither, names stay as they are.
  */
 #ifndef TOOLS_PROBE_DEMANGLE_H

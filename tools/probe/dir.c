@@ -6,6 +6,7 @@
  */
 #include "probe/dir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -171,4 +172,33 @@ void probe_dir_undo(struct probe_dir *d)
 		*slash = '\0';
 		rmdir(path);
 	}
+}
+
+static bool is_pin_of_ours(const char *name)
+{
+	return !strcmp(name, "head") || !strcmp(name, "slots") ||
+	       !strcmp(name, "words") || !strcmp(name, "stacks") ||
+	       !strcmp(name, "register") || !strcmp(name, "stop") ||
+	       !strncmp(name, "link_", 5);
+}
+
+int probe_dir_unpin(const char *dir)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	int nr = 0;
+	DIR *f;
+
+	if (!probe_dir_is_bpffs(dir))
+		return 0;
+	f = opendir(dir);
+	while (f && (d = readdir(f))) {
+		if (!is_pin_of_ours(d->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
+		nr += !unlink(path);
+	}
+	if (f)
+		closedir(f);
+	return nr;
 }

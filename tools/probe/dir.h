@@ -41,4 +41,7 @@ void probe_dir_undo(struct probe_dir *d);
 
 bool probe_dir_is_bpffs(const char *path);
 
+/* How many pins there were. Programs and maps go with the last of them. */
+int probe_dir_unpin(const char *dir);
+
 #endif

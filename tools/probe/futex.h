@@ -13,12 +13,33 @@
 #define FUTEX_RUNTIMES 8
 #define FUTEX_WORDS 64
 #define FUTEX_KINDS 6
+#define FUTEX_STACKS 64
 
 /*
  * The thread that holds a word of a process, where the word tells; 0: it does
  * not, or the word may not be read.
  */
 uint32_t futex_holder(int pid, uint64_t address);
+
+/* A thread that has to do with a word. */
+struct futex_thread {
+	uint32_t tid; /* 0: nobody knows it; as its process has it */
+	int executor; /* its number; -1: it is none of the runtime's */
+	uint32_t runtime;
+	uint32_t state; /* enum lkdf_probe_state; FREE: it is not seen */
+	uint64_t state_ns; /* for so long */
+	/* PREEMPTED: who has got its CPU. */
+	uint32_t by_tid, by_tgid;
+	char by[16]; /* tame */
+};
+
+struct futex_stack {
+	uint32_t sort; /* enum lkdf_probe_sort */
+	char kind[64];
+	uint64_t word; /* of WAITS */
+	uint64_t count; /* one of LKDF_PROBE_STACK_EACH is taken */
+	uint64_t ip[LKDF_PROBE_IPS];
+};
 
 struct futex_kind {
 	char name[64]; /* "": in no body */
@@ -34,6 +55,10 @@ struct futex_word {
 	uint32_t nr_kinds;
 	struct futex_kind kind[FUTEX_KINDS]; /* most samples first */
 	struct where where;
+	struct futex_thread holder; /* while one is asleep */
+	struct futex_thread waker; /* the last one */
+	char waker_kind[64]; /* in whose body that was; "": in none */
+	uint64_t wakes; /* sleeps that a call on the word has ended */
 };
 
 struct futex_report {
@@ -48,6 +73,9 @@ struct futex_report {
 	uint64_t samples, futex, own; /* of all of them */
 	uint32_t nr_words, nr_left_out;
 	struct futex_word word[FUTEX_WORDS]; /* most time first */
+	bool sees_wakers, sees_stacks;
+	uint32_t nr_stacks;
+	struct futex_stack stack[FUTEX_STACKS]; /* the most frequent first */
 };
 
 /* Of one process: opened, looked at as often as one likes, closed. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "probe/futex.h"
+#include "probe/futex_view.h"
 
 #include "cli/cli.h"
 #include "stat/target.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,25 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* A thread that is seen: which slot it has, and since when it counts. */
-struct seen {
-	uint32_t slot, gen, runtime;
-	bool is_worker; /* or of a blocking pool */
-	struct lkdf_probe_slot before;
-};
-
-struct futex_view {
-	int pid;
-	struct pins pins;
-	struct stats_map runtime[FUTEX_RUNTIMES];
-	uint32_t nr_runtimes, nr_seen;
-	struct seen *seen;
-	struct lkdf_probe_word *before; /* the table of the last look */
-	uint64_t lost; /* words of the last look */
-	uint64_t missed; /* as lost, of head.missed */
-	double at;
-};
 
 static double now(void)
 {
@@ -82,6 +64,8 @@ static int add_threads(struct futex_view *v, uint32_t runtime, bool is_first)
 		s[v->nr_seen].slot = b.probe_slot - 1;
 		s[v->nr_seen].gen = b.probe_gen;
 		s[v->nr_seen].runtime = runtime;
+		s[v->nr_seen].executor = i;
+		s[v->nr_seen].tid = b.tid;
 		s[v->nr_seen].is_worker = b.kind == LKDF_EXECUTOR_WORKER;
 		memset(&s[v->nr_seen].before, 0, sizeof(s->before));
 		if (is_first)
@@ -148,6 +132,10 @@ static int first_look(struct futex_view *v, struct futex_error *e)
 			    "the probe's group; lkdf probe status tells "
 			    "whether slots ran out");
 	memcpy(v->before, v->pins.word, bytes);
+	bytes = v->pins.nr_stacks * sizeof(*v->stacks);
+	v->stacks = v->pins.stack ? malloc(bytes) : NULL;
+	if (v->stacks)
+		memcpy(v->stacks, v->pins.stack, bytes);
 	v->lost = v->pins.head->lost;
 	v->missed = v->pins.head->missed;
 	v->at = now();
@@ -185,16 +173,11 @@ void futex_close(struct futex_view *v)
 		pins_close(&v->pins);
 	free(v->seen);
 	free(v->before);
+	free(v->stacks);
 	free(v);
 }
 
 /* ---- look ---------------------------------------------------------------- */
-
-/* Counters of one owner never go down; else it is another's by now. */
-static uint64_t since(uint64_t after, uint64_t before)
-{
-	return after > before ? after - before : 0;
-}
 
 static void add_samples(struct futex_view *v, struct futex_report *r)
 {
@@ -209,9 +192,9 @@ static void add_samples(struct futex_view *v, struct futex_report *r)
 			continue;
 		r->nr_workers += t->is_worker;
 		r->nr_pool += !t->is_worker;
-		r->samples += since(s.samples, t->before.samples);
-		r->futex += since(s.futex, t->before.futex);
-		r->own += since(s.own, t->before.own);
+		r->samples += futex_since(s.samples, t->before.samples);
+		r->futex += futex_since(s.futex, t->before.futex);
+		r->own += futex_since(s.own, t->before.own);
 		t->before = s;
 	}
 }
@@ -231,18 +214,6 @@ static void count_all(const struct futex_view *v, struct futex_report *r)
 			r->of_workers += b.kind == LKDF_EXECUTOR_WORKER;
 			r->of_pool += b.kind == LKDF_EXECUTOR_BLOCKING;
 		}
-}
-
-/* NULL: it is not of this process, or of a thread that is gone. */
-static const struct seen *owner_of(const struct futex_view *v, uint32_t slot,
-				   uint32_t gen)
-{
-	uint32_t i;
-
-	for (i = 0; i < v->nr_seen; i++)
-		if (v->seen[i].slot == slot && v->seen[i].gen == gen)
-			return &v->seen[i];
-	return NULL;
 }
 
 static struct futex_word *word_at(struct futex_report *r, uint64_t address)
@@ -278,12 +249,74 @@ static void add_kind(struct futex_word *w, const struct futex_kind *k)
 	w->kind[i].blocks += k->blocks;
 }
 
+/* ---- who has to do with it ----------------------------------------------- */
+
+/* A thread as the probe has it now. */
+static void look_at_thread(const struct futex_view *v, const struct seen *t,
+			   struct futex_thread *to)
+{
+	struct lkdf_probe_slot s = v->pins.slot[t->slot];
+	uint64_t at = (uint64_t)(now() * 1e9);
+
+	to->tid = t->tid;
+	to->executor = (int)t->executor;
+	to->runtime = t->runtime;
+	if (s.gen != t->gen || !s.tgid)
+		return;
+	to->state = s.state;
+	to->state_ns = futex_since(at, s.since_ns);
+	if (s.state != LKDF_PROBE_PREEMPTED)
+		return;
+	to->by_tid = s.by_tid;
+	to->by_tgid = s.by_tgid;
+	memcpy(to->by, s.by_comm, sizeof(to->by));
+	to->by[sizeof(to->by) - 1] = '\0';
+	utf8_tame(to->by);
+}
+
+/* The word itself tells while somebody sleeps there, or it does not. */
+static void find_holder(const struct futex_view *v, struct futex_word *w)
+{
+	uint32_t i;
+
+	w->holder.executor = -1;
+	if (w->nr_asleep)
+		w->holder.tid = futex_holder(v->pid, w->address);
+	for (i = 0; w->holder.tid && i < v->nr_seen; i++)
+		if (v->seen[i].tid == w->holder.tid)
+			look_at_thread(v, &v->seen[i], &w->holder);
+}
+
+/* The last one of all kinds that meet there. */
+static void add_waker(const struct futex_view *v, struct futex_word *w,
+		      const struct lkdf_probe_word *a, uint64_t wakes)
+{
+	uint32_t i;
+
+	w->wakes += wakes;
+	if (!wakes || !a->waker_tid)
+		return;
+	memset(&w->waker, 0, sizeof(w->waker));
+	w->waker.tid = a->waker_tid;
+	w->waker.executor = -1;
+	w->waker_kind[0] = '\0';
+	for (i = 0; a->waker_slot && i < v->nr_seen; i++) {
+		if (v->seen[i].slot != a->waker_slot - 1)
+			continue;
+		look_at_thread(v, &v->seen[i], &w->waker);
+		if (a->waker_kind)
+			stats_map_name(&v->runtime[v->seen[i].runtime],
+				       a->waker_kind, w->waker_kind,
+				       sizeof(w->waker_kind));
+	}
+}
+
 static void add_word(struct futex_view *v, struct futex_report *r,
 		     const struct lkdf_probe_word *a,
 		     const struct lkdf_probe_word *before)
 {
 	static const struct lkdf_probe_word none;
-	const struct seen *t = owner_of(v, a->slot, a->gen);
+	const struct seen *t = futex_owner(v, a->slot, a->gen);
 	const struct stats_map *m;
 	struct futex_kind k = { { 0 }, 0, 0 };
 	struct futex_word *w;
@@ -293,8 +326,8 @@ static void add_word(struct futex_view *v, struct futex_report *r,
 	m = &v->runtime[t->runtime];
 	if (before->tag != a->tag || before->gen != a->gen)
 		before = &none;
-	k.samples = since(a->samples, before->samples);
-	k.blocks = since(a->blocks, before->blocks);
+	k.samples = futex_since(a->samples, before->samples);
+	k.blocks = futex_since(a->blocks, before->blocks);
 	if (!k.samples && !k.blocks)
 		return;
 	w = word_at(r, lkdf_probe_show(a->id, m->header.probe_key));
@@ -303,11 +336,12 @@ static void add_word(struct futex_view *v, struct futex_report *r,
 	if (a->kind)
 		stats_map_name(m, a->kind, k.name, sizeof(k.name));
 	w->samples += k.samples;
-	w->wait_samples += since(a->wait_samples, before->wait_samples);
+	w->wait_samples += futex_since(a->wait_samples, before->wait_samples);
 	w->blocks += k.blocks;
-	w->block_ns += since(a->block_ns, before->block_ns);
+	w->block_ns += futex_since(a->block_ns, before->block_ns);
 	w->wait_nodes |= a->wait_nodes;
 	w->wake_nodes |= a->wake_nodes;
+	add_waker(v, w, a, futex_since(a->wakes, before->wakes));
 	add_kind(w, &k);
 }
 
@@ -395,9 +429,9 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 	v->at = at;
 	add_samples(v, r);
 	count_all(v, r);
-	r->nr_lost = since(v->pins.head->lost, v->lost);
+	r->nr_lost = futex_since(v->pins.head->lost, v->lost);
 	v->lost = v->pins.head->lost;
-	r->nr_missed = since(v->pins.head->missed, v->missed);
+	r->nr_missed = futex_since(v->pins.head->missed, v->missed);
 	v->missed = v->pins.head->missed;
 	for (i = 0; i < v->pins.nr_words; i++) {
 		a = v->pins.word[i];
@@ -406,7 +440,11 @@ int futex_look(struct futex_view *v, struct futex_report *r,
 	}
 	count_asleep(v, r);
 	sort_words(r);
-	for (i = 0; i < r->nr_words; i++)
+	for (i = 0; i < r->nr_words; i++) {
 		name_word(v, &r->word[i]);
+		find_holder(v, &r->word[i]);
+	}
+	r->sees_wakers = v->pins.head->hooks & LKDF_PROBE_WAKE;
+	futex_add_stacks(v, r);
 	return 0;
 }

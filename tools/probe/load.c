@@ -30,7 +30,7 @@
 #define PIN_MODE 0660
 #define ALL_HOOKS                                                   \
 	(LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE | LKDF_PROBE_PLACE | \
-	 LKDF_PROBE_CPUS)
+	 LKDF_PROBE_CPUS | LKDF_PROBE_WAKE | LKDF_PROBE_STACK)
 
 struct loader {
 	const struct probe_want *want;
@@ -98,35 +98,6 @@ static int pin(struct loader *l, int fd, const char *name, mode_t mode)
 	return 0;
 }
 
-static bool is_pin_of_ours(const char *name)
-{
-	return !strcmp(name, "head") || !strcmp(name, "slots") ||
-	       !strcmp(name, "words") || !strcmp(name, "register") ||
-	       !strcmp(name, "stop") || !strncmp(name, "link_", 5);
-}
-
-/* How many pins there were. Programs and maps go with the last of them. */
-static int unpin(const char *dir)
-{
-	char path[PATH_MAX];
-	struct dirent *d;
-	int nr = 0;
-	DIR *f;
-
-	if (!probe_dir_is_bpffs(dir))
-		return 0;
-	f = opendir(dir);
-	while (f && (d = readdir(f))) {
-		if (!is_pin_of_ours(d->d_name))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", dir, d->d_name);
-		nr += !unlink(path);
-	}
-	if (f)
-		closedir(f);
-	return nr;
-}
-
 /* ---- programs ------------------------------------------------------------ */
 
 static void choose(struct lkdf_probe *s, uint32_t hooks)
@@ -138,6 +109,9 @@ static void choose(struct lkdf_probe *s, uint32_t hooks)
 	bpf_program__set_autoload(s->progs.lkdf_moved,
 				  hooks & LKDF_PROBE_PLACE);
 	bpf_program__set_autoload(s->progs.lkdf_cpus, hooks & LKDF_PROBE_CPUS);
+	bpf_program__set_autoload(s->progs.lkdf_waking,
+				  hooks & LKDF_PROBE_WAKE);
+	s->rodata->takes_stacks = hooks & LKDF_PROBE_STACK;
 }
 
 static int load_with(struct loader *l, uint32_t hooks)
@@ -171,7 +145,9 @@ static uint32_t find_hooks(struct loader *l)
 	uint32_t hook, found = 0;
 
 	for (hook = 1; hook & ALL_HOOKS; hook <<= 1) {
-		if (load_with(l, hook))
+		/* Stacks are what those before it take. */
+		if (load_with(l,
+			      hook == LKDF_PROBE_STACK ? found | hook : hook))
 			continue;
 		lkdf_probe__destroy(l->skel);
 		l->skel = NULL;
@@ -284,6 +260,17 @@ static void try_hook(struct loader *l, uint32_t hook, const char *name, int rc)
 		l->got->hooks |= hook;
 }
 
+/* event: what the program is attached to, and the name of its pin. */
+static void try_program(struct loader *l, uint32_t hook, const char *event,
+			struct bpf_program *p)
+{
+	char pin_name[64];
+
+	snprintf(pin_name, sizeof(pin_name), "link_%s", event);
+	try_hook(l, hook, event,
+		 l->tried & hook ? attach(l, p, pin_name) : -EOPNOTSUPP);
+}
+
 static int attach_all(struct loader *l)
 {
 	struct lkdf_probe *s = l->skel;
@@ -295,21 +282,20 @@ static int attach_all(struct loader *l)
 		rc = attach(l, s->progs.lkdf_exec, "link_exec");
 	if (rc)
 		return fail(l, rc, "sched_process_exit");
-	try_hook(l, LKDF_PROBE_SWITCH, "sched_switch",
-		 l->tried & LKDF_PROBE_SWITCH
-			 ? attach(l, s->progs.lkdf_switch, "link_switch")
-			 : -EOPNOTSUPP);
+	try_program(l, LKDF_PROBE_SWITCH, "sched_switch", s->progs.lkdf_switch);
 	try_hook(l, LKDF_PROBE_SAMPLE, "cpu-clock",
 		 l->tried & LKDF_PROBE_SAMPLE ? sample_all(l) : -EOPNOTSUPP);
-	try_hook(l, LKDF_PROBE_PLACE, "mm_migrate_pages",
-		 l->tried & LKDF_PROBE_PLACE
-			 ? attach(l, s->progs.lkdf_moved, "link_moved")
-			 : -EOPNOTSUPP);
+	try_program(l, LKDF_PROBE_PLACE, "mm_migrate_pages",
+		    s->progs.lkdf_moved);
+	try_program(l, LKDF_PROBE_WAKE, "sched_waking", s->progs.lkdf_waking);
+	try_hook(l, LKDF_PROBE_STACK, "stacks",
+		 l->tried & LKDF_PROBE_STACK ? 0 : -EOPNOTSUPP);
 	/* A kernel without hotplug has no such event, and needs none. */
 	if (l->tried & LKDF_PROBE_CPUS &&
 	    !attach(l, s->progs.lkdf_cpus, "link_cpus"))
 		l->got->hooks |= LKDF_PROBE_CPUS;
-	return l->got->hooks & ~LKDF_PROBE_CPUS
+	return l->got->hooks & (LKDF_PROBE_SWITCH | LKDF_PROBE_SAMPLE |
+				LKDF_PROBE_PLACE)
 		       ? 0
 		       : fail(l, -EOPNOTSUPP, "no hook can be had");
 }
@@ -352,18 +338,22 @@ static int show(struct loader *l, const struct bpf_map *m, const char *name)
 static int show_all(struct loader *l)
 {
 	struct lkdf_probe *s = l->skel;
+	const struct {
+		const struct bpf_map *map;
+		const char *name;
+	} shown[] = { { s->maps.slots, "slots" },
+		      { s->maps.words, "words" },
+		      { s->maps.stacks, "stacks" },
+		      { s->maps.head, "head" } };
+	size_t i;
 	int rc;
 
 	rc = pin(l, bpf_program__fd(s->progs.lkdf_stop), "stop", 0600);
 	if (!rc)
 		rc = pin(l, bpf_program__fd(s->progs.lkdf_register), "register",
 			 PIN_MODE);
-	if (!rc)
-		rc = show(l, s->maps.slots, "slots");
-	if (!rc)
-		rc = show(l, s->maps.words, "words");
-	if (!rc)
-		rc = show(l, s->maps.head, "head");
+	for (i = 0; !rc && i < sizeof(shown) / sizeof(shown[0]); i++)
+		rc = show(l, shown[i].map, shown[i].name);
 	if (!rc && (chown(l->want->dir, 0, l->group) ||
 		    chmod(l->want->dir, PROBE_DIR_MODE)))
 		rc = fail(l, -errno, l->want->dir);
@@ -410,14 +400,14 @@ static int pin_all(struct loader *l)
 	int rc;
 
 	/* Pins without a head are of one that was killed. */
-	unpin(l->want->dir);
+	probe_dir_unpin(l->want->dir);
 	rc = attach_all(l);
 	if (!rc)
 		rc = fill(l);
 	if (!rc)
 		rc = show_all(l);
 	if (rc) {
-		unpin(l->want->dir);
+		probe_dir_unpin(l->want->dir);
 		probe_dir_undo(&l->dir);
 	}
 	return rc;
@@ -464,7 +454,7 @@ static int unload(const char *dir, char *why, size_t size)
 	int nr;
 
 	tell_end(dir);
-	nr = unpin(dir);
+	nr = probe_dir_unpin(dir);
 	if (!nr && probe_dir_is_bpffs(dir) && access(dir, W_OK)) {
 		snprintf(why, size, "%s: %s", dir, strerror(errno));
 		return -errno;

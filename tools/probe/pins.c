@@ -132,7 +132,7 @@ const char *pins_dir(const char *dir)
 
 int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 {
-	const void *at[3] = { NULL, NULL, NULL };
+	const void *at[4] = { NULL, NULL, NULL, NULL };
 	uint32_t nr;
 	int rc;
 
@@ -150,6 +150,10 @@ int pins_open(const char *dir, struct pins *p, char *why, size_t size)
 	p->word = at[2];
 	if (!rc)
 		rc = check_head(p);
+	/* Nobody needs them. */
+	if (!rc && !map_pin(dir, "stacks", sizeof(*p->stack), &at[3],
+			    &p->bytes[3], &p->nr_stacks))
+		p->stack = at[3];
 	/* A file system of its own that is not there, or no bpf(2). */
 	if (rc == -EINVAL || rc == -ENOTDIR)
 		rc = -ENOENT;
@@ -182,6 +186,8 @@ void pins_close(struct pins *p)
 		munmap((void *)(uintptr_t)p->slot, p->bytes[1]);
 	if (p->word)
 		munmap((void *)(uintptr_t)p->word, p->bytes[2]);
+	if (p->stack)
+		munmap((void *)(uintptr_t)p->stack, p->bytes[3]);
 	memset(p, 0, sizeof(*p));
 }
 

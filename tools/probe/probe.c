@@ -292,10 +292,12 @@ static void print_status(const struct pins *p, const char *dir)
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	printf("%s in %s\n", pins_are_live(p) ? "runs" : "does not beat", dir);
-	printf("hooks    %s%s%s\n",
+	printf("hooks    %s%s%s%s%s\n",
 	       h->hooks & LKDF_PROBE_SWITCH ? "switch " : "",
 	       h->hooks & LKDF_PROBE_SAMPLE ? "sample " : "",
-	       h->hooks & LKDF_PROBE_PLACE ? "place" : "");
+	       h->hooks & LKDF_PROBE_PLACE ? "place " : "",
+	       h->hooks & LKDF_PROBE_WAKE ? "wake " : "",
+	       h->hooks & LKDF_PROBE_STACK ? "stack" : "");
 	printf("samples  %u CPUs, %u times a second, %" PRIu64 " missed\n",
 	       h->nr_cpus, h->sample_hz, (uint64_t)h->missed);
 	printf("threads  %u of %u slots, %" PRIu64 " refused\n", count_used(p),
@@ -337,6 +339,8 @@ static void write_status(const struct pins *p, const char *dir,
 	json_bool(&j, "switch", h->hooks & LKDF_PROBE_SWITCH);
 	json_bool(&j, "sample", h->hooks & LKDF_PROBE_SAMPLE);
 	json_bool(&j, "place", h->hooks & LKDF_PROBE_PLACE);
+	json_bool(&j, "wake", h->hooks & LKDF_PROBE_WAKE);
+	json_bool(&j, "stack", h->hooks & LKDF_PROBE_STACK);
 	json_int(&j, "sample_hz", h->sample_hz);
 	json_int(&j, "sampled_cpus", h->nr_cpus);
 	json_int(&j, "missed", (int64_t)h->missed);

@@ -16,8 +16,9 @@ struct pins {
 	const struct lkdf_probe_head *head; /* mapped read-only */
 	const struct lkdf_probe_slot *slot;
 	const struct lkdf_probe_word *word;
-	uint32_t nr_slots, nr_words;
-	size_t bytes[3];
+	const struct lkdf_probe_stack *stack; /* NULL: an older probe's */
+	uint32_t nr_slots, nr_words, nr_stacks;
+	size_t bytes[4];
 };
 
 /* Where the pins are: dir, else what LKDF_PROBE says, else the usual place. */

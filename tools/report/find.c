@@ -374,6 +374,23 @@ static void place_of_taken(const struct lane *l, struct place *at)
 				      (int32_t)l->executor };
 }
 
+/* The recording has looked at one preemption of each sample. */
+static void put_preemptor(const struct report *r, struct finding *f)
+{
+	const struct preemptor *x = r->preemptor, *most = x;
+	size_t used = strlen(f->why);
+
+	for (; x < r->preemptor + PREEMPTORS && x->nr; x++)
+		if (x->nr > most->nr)
+			most = x;
+	if (most->nr)
+		snprintf(f->why + used, sizeof(f->why) - used,
+			 " Who got the CPU was looked at %s times: a thread "
+			 "named %s in %s of them.",
+			 words_count(r->nr_preemptors).text, most->name,
+			 words_count(most->nr).text);
+}
+
 static void find_taken(struct report *r)
 {
 	const struct kind *k = most(r, spread);
@@ -402,6 +419,7 @@ static void find_taken(struct report *r)
 		 lane, had, r->nr_workers, name_of(r, k),
 		 words_time(k ? k->p50 : 0).text,
 		 words_time(k ? k->p99 : 0).text);
+	put_preemptor(r, f);
 	find_source(f, find_cpu_source(r));
 	cpus = r->cpus > 0 && !r->is_made_up ? (uint32_t)(r->cpus + 0.25)
 					     : (uint32_t)(had + 0.5);

@@ -468,6 +468,7 @@ int keep_records(struct load *l)
 		.probed_thread = note_probed_thread,
 		.probed_word = note_probed_word,
 		.probed_place = note_probed_place,
+		.preemptor = note_preemptor,
 		.u = l,
 	};
 	uint32_t i;

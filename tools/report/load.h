@@ -86,6 +86,7 @@ uint16_t load_kind(struct load *l, uint32_t name);
 /* probed.c: while records are kept, and when all are. */
 void note_thread(void *u, const struct trace_thread *t);
 void note_probe(void *u, const struct trace_probe *p);
+void note_preemptor(void *u, const struct trace_preemptor *p);
 void note_probed_thread(void *u, const struct trace_probed_thread *t);
 int probed_merge(struct load *l);
 

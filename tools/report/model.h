@@ -287,6 +287,14 @@ struct facts {
 	bool probe, kernel;
 };
 
+/* Threads of one name that got the CPU of a worker. */
+#define PREEMPTORS 16
+
+struct preemptor {
+	char name[32];
+	uint64_t nr;
+};
+
 struct report {
 	/* load.c */
 	const char *file;
@@ -360,6 +368,8 @@ struct report {
 
 	/* probed.c, futexes.c */
 	uint32_t probe_sees, probe_hz; /* enum lkdf_probed_bit */
+	uint64_t nr_preemptors; /* looks at who had got a worker's CPU */
+	struct preemptor preemptor[PREEMPTORS]; /* nr 0: there are no more */
 	uint64_t probe_ns; /* of worker time that the probe has seen */
 	uint64_t futex_ns; /* of worker time, asleep on futex words */
 	struct futex *futex; /* the most time first */

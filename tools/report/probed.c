@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <lkdf/signals.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,25 @@ void note_probe(void *u, const struct trace_probe *p)
 	r->probe_sees |= p->sees;
 	if (p->sees && p->hz)
 		r->probe_hz = p->hz;
+}
+
+/* By the name of the thread; what finds no place is counted in all. */
+void note_preemptor(void *u, const struct trace_preemptor *p)
+{
+	struct report *r = ((struct load *)u)->r;
+	struct preemptor *x = r->preemptor;
+
+	if (r->lane[p->executor].kind != LKDF_EXECUTOR_WORKER)
+		return;
+	r->nr_preemptors++;
+	while (x < r->preemptor + PREEMPTORS && x->nr &&
+	       strcmp(x->name, p->name))
+		x++;
+	if (x == r->preemptor + PREEMPTORS)
+		return;
+	if (!x->nr)
+		snprintf(x->name, sizeof(x->name), "%.31s", p->name);
+	x->nr++;
 }
 
 static uint64_t at_least(uint64_t now, uint64_t before)

@@ -28,14 +28,29 @@ static void fill_holder(struct top_page *p, const struct top *t,
 		page_cell(p, 0, ", which thread %u holds", row->holder_tid);
 	else
 		page_cell(p, 0, "; who holds it is not known");
+	if (holder && holder->by_tid)
+		page_cell(p, 0, ", whose CPU has thread %u, %s", holder->by_tid,
+			  holder->by);
+}
+
+static void fill_preemptor(struct top_page *p, const struct top_row *row)
+{
+	page_line(p, CLI_FAINT);
+	page_cell(p, 0, "worker %u waits for a CPU, which thread %u has, ",
+		  row->executor, row->by_tid);
+	page_name(p, 0, row->by);
 }
 
 void top_fill_holders(struct top_page *p, const struct top *t)
 {
 	const struct top_row *row;
 
-	for (row = t->row; row < t->row + t->nr_rows; row++)
-		if (row->is_started && row->kind == LKDF_EXECUTOR_WORKER &&
-		    row->word)
+	for (row = t->row; row < t->row + t->nr_rows; row++) {
+		if (!row->is_started || row->kind != LKDF_EXECUTOR_WORKER)
+			continue;
+		if (row->word)
 			fill_holder(p, t, row);
+		else if (row->by_tid)
+			fill_preemptor(p, row);
+	}
 }

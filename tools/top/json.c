@@ -60,6 +60,8 @@ static void write_holder(struct json *j, const struct top *t,
 	json_text(j, "word", word);
 	json_int(j, "holder_tid", row->holder_tid);
 	json_int(j, "holder", holder ? (int64_t)holder->executor : -1);
+	json_int(j, "preempted_by_tid", row->by_tid);
+	json_text(j, "preempted_by", row->by_tid ? row->by : "");
 }
 
 static void write_workers(struct json *j, const struct top *t)

@@ -4,6 +4,7 @@
 
 #include "stat/child.h"
 #include "stat/target.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -212,6 +213,14 @@ static void look_for_probe(struct top *t)
 		pins_close(&t->probe);
 }
 
+static void note_preemptor(struct top_row *row, const struct lkdf_probe_slot *s)
+{
+	row->by_tid = s->by_tid;
+	memcpy(row->by, s->by_comm, sizeof(row->by));
+	row->by[sizeof(row->by) - 1] = '\0';
+	utf8_tame(row->by);
+}
+
 /* The state that the probe has of the thread now, and who holds its word. */
 static void look_at_probe(const struct top *t, struct top_row *row,
 			  const struct lkdf_stats_block *b)
@@ -222,12 +231,15 @@ static void look_at_probe(const struct top *t, struct top_row *row,
 	row->probed = LKDF_PROBE_FREE;
 	row->word = 0;
 	row->holder_tid = 0;
+	row->by_tid = 0;
 	if (!t->probe.head || !slot || slot > t->probe.nr_slots)
 		return;
 	s = t->probe.slot[slot - 1];
 	if (s.gen != b->probe_gen || !s.tgid || s.state > LKDF_PROBE_FUTEX)
 		return;
 	row->probed = s.state;
+	if (s.state == LKDF_PROBE_PREEMPTED)
+		note_preemptor(row, &s);
 	if (s.state != LKDF_PROBE_FUTEX || !s.word)
 		return;
 	row->word = lkdf_probe_show(s.word, t->stats[row->runtime].h.probe_key);

@@ -41,6 +41,8 @@ struct top_row {
 		probed; /* enum lkdf_probe_state; FREE: the probe sees it not */
 	uint64_t word; /* that it sleeps in; 0: in none, or not known */
 	uint32_t tid, holder_tid; /* of the word's holder; 0: not known */
+	uint32_t by_tid; /* who has got its CPU while it is preempted; 0 */
+	char by[16]; /* tame */
 	double busy; /* share of the interval, of a worker */
 	double rate[NR_TOP_COUNTERS]; /* a second */
 

@@ -367,6 +367,21 @@ static int read_probed_place(struct reader *r)
 	return rc;
 }
 
+static int read_preemptor(struct reader *r)
+{
+	char name[TRACE_TEXT];
+	struct trace_preemptor p = { .name = name };
+	int rc = reader_executor(r, &p.executor);
+
+	if (!rc)
+		rc = reader_below(r, UINT32_MAX, "thread", &p.tid);
+	if (!rc)
+		rc = reader_text(r, name);
+	if (!rc && r->sink->preemptor)
+		r->sink->preemptor(r->sink->u, &p);
+	return rc;
+}
+
 /* A record of a later version is passed over. */
 static int read_kernel(struct reader *r)
 {
@@ -384,6 +399,8 @@ static int read_kernel(struct reader *r)
 		return read_probed_word(r);
 	case LKDF_PROBED_PLACE:
 		return read_probed_place(r);
+	case LKDF_PROBED_PREEMPTOR:
+		return read_preemptor(r);
 	default:
 		return 0;
 	}

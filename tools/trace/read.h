@@ -149,6 +149,13 @@ struct trace_probed_word {
 	uint64_t wait_nodes, wake_nodes; /* bits */
 };
 
+/* A thread that got the CPU of an executor's one, which could go on: the last
+ * since the record before. */
+struct trace_preemptor {
+	uint32_t executor, tid;
+	const char *name;
+};
+
 /* Where a futex word lies. */
 struct trace_probed_place {
 	uint64_t address;
@@ -186,6 +193,7 @@ struct trace_sink {
 	void (*probed_thread)(void *u, const struct trace_probed_thread *t);
 	void (*probed_word)(void *u, const struct trace_probed_word *w);
 	void (*probed_place)(void *u, const struct trace_probed_place *p);
+	void (*preemptor)(void *u, const struct trace_preemptor *p);
 	void *u;
 };
 

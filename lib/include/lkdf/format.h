@@ -355,6 +355,7 @@ enum lkdf_probed_record {
 	LKDF_PROBED_THREAD = 2, /* counts of the thread of an executor */
 	LKDF_PROBED_WORD = 3, /* counts of a futex word in bodies of a kind */
 	LKDF_PROBED_PLACE = 4, /* where a futex word lies */
+	LKDF_PROBED_PREEMPTOR = 5, /* got the CPU of such a thread */
 };
 
 /* Facts that the probe sees; bits. */

@@ -225,9 +225,11 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * line, too: it sleeps in a futex of the program, elsewhere, or waits for a
  * CPU, for how long. For a futex the line has the word, and its holder where
  * the word tells it: words of PI and of robust mutexes do. In JSON the array
- * "sleeps" of {kind, executor, state, ns, word, holder_tid, holder}; a state is
- * "futex", "blocked" or "preempted", holder_tid 0 and holder -1 where they are
- * not known.
+ * "sleeps" of {kind, executor, state, ns, word, holder_tid, holder,
+ * preempted_by_tid, preempted_by}; a state is "futex", "blocked" or
+ * "preempted", holder_tid 0 and holder -1 where they are not known. The last
+ * two tell which thread got the CPU of the body's thread, or of the holder's,
+ * while that waits for one: its number and name, else 0 and "".
  *
  * The call looks at one place after the other while the workers go on, so the
  * text is no moment's truth: a line may be over before it is written. Tasks

@@ -85,6 +85,8 @@ def taken():
     trace.probe(0, 1)
     for at in range(0, wall + 10 * MS, 10 * MS):
         for w in range(2):
+            if at:
+                trace.preemptor(w, 4711 + w, 'backup' if at % 3 else 'cron')
             trace.probed(w, at, preempts=at // MS, preempted=at // 4)
     return trace
 

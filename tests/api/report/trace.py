@@ -106,6 +106,9 @@ class Trace:
                           b''.join(u(counts.pop(x, 0)) for x in COUNTS)))
         assert not counts
 
+    def preemptor(self, executor, tid, name):
+        self.rest.append((18, u(5) + u(executor) + u(tid) + t(name)))
+
     def word(self, at, address, kind, sleeps, slept, samples=0, waits=0,
              nodes=(1, 1)):
         self.rest.append((18, u(3) + u(START + at) + u(address) +

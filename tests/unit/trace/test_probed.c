@@ -186,6 +186,32 @@ static void set_counts(uint64_t id, uint64_t first)
 		fake.thread.count[i] = first + (uint64_t)i;
 }
 
+/* Once for all preemptions since the sample before, and not without one. */
+static void who_got_the_cpu_is_told(void)
+{
+	static struct world w;
+
+	start(&w);
+	trace_told_by(&w.t, &source);
+	fake.sees = 1;
+	fake.is_seen = true;
+	fake.thread.id = 7;
+	fake.thread.count[LKDF_PROBED_PREEMPTS] = 5;
+	fake.thread.by_tid = 4711;
+	snprintf(fake.thread.by, sizeof(fake.thread.by), "backup");
+	probed_sample(&w.k, &w.f, 100, 2);
+	fake.thread.count[LKDF_PROBED_PREEMPTS] = 9;
+	probed_sample(&w.k, &w.f, 200, 2);
+	probed_sample(&w.k, &w.f, 300, 2);
+	expect(finish(&w),
+	       "probe 100 sees 1 hz 250\n"
+	       "kernel 0 100 state 0 0 word 0 : 0 0 0 0 0 0 0 0 0 0 0 0\n"
+	       "preemptor 0 4711 backup\n"
+	       "kernel 0 200 state 0 0 word 0 : 4 0 0 0 0 0 0 0 0 0 0 0\n"
+	       "kernel 0 300 state 0 0 word 0 : 4 0 0 0 0 0 0 0 0 0 0 0\n",
+	       "who got the CPU last is told when it was taken again");
+}
+
 static void counts_are_since_recording_began(void)
 {
 	static struct world w;
@@ -319,6 +345,7 @@ int main(void)
 	tap_start(60);
 	without_a_source_nothing_is_told();
 	a_source_that_is_not_fed_tells_nothing();
+	who_got_the_cpu_is_told();
 	counts_are_since_recording_began();
 	words_are_told_when_they_have_grown();
 	a_block_with_a_label_is_named();
