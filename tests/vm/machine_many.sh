@@ -13,9 +13,15 @@ if [ -z "${VM_MANY-}" ]; then
 fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-printf '#!/bin/sh\nexec ./oracle --programs 200 --workers 64,16,48\n' \
-	>"$work/oracle"
-printf '#!/bin/sh\nexec ./soak 20\n' >"$work/soak"
+# Its progress would go to the terminal of the machine, among the lines of TAP.
+cat >"$work/oracle" <<'EOF'
+#!/bin/sh
+./oracle --programs 200 --workers 64,16,48 2>told
+rc=$?
+sed 's/^/# /' told
+exit $rc
+EOF
+printf '#!/bin/sh\nexec ./soak 20 64\n' >"$work/soak"
 chmod +x "$work/oracle" "$work/soak"
 programs=
 for f in $VM_MANY; do
