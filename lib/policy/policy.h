@@ -103,6 +103,25 @@ static inline bool policy_keep_stage(uint64_t body_ticks, uint64_t share_ticks)
 }
 
 /*
+ * Pauses between two looks of an idle worker: the more workers look, the more
+ * rarely each does, so that those at work keep their lines for as long.
+ */
+static inline int policy_pauses(int nr_workers)
+{
+	return nr_workers < 16 ? 1 : nr_workers < 64 ? nr_workers / 8 : 8;
+}
+
+/*
+ * Does an idle worker go on looking for work? Of more than POLICY_SPINNERS of
+ * a node half do, those of even number: whoever finds work wakes others.
+ */
+#define POLICY_SPINNERS 16
+static inline bool policy_spins_on(uint32_t nr_spin, uint32_t nr_sleep, int id)
+{
+	return nr_spin <= POLICY_SPINNERS || nr_spin <= nr_sleep || id % 2 == 0;
+}
+
+/*
  * A worker has found an item and others sleep: does it wake several at once? A
  * body that is over before they are awake needs nobody.
  */

@@ -439,7 +439,7 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 		if (worker_has_clock(w) && worker_tick(w) &&
 		    worker_pop(w, item))
 			return true;
-		a_pause();
+		idle_pause(s->nr_workers);
 		idle = clock_ticks() - start;
 		if (idle > aside && idle < ticks) {
 			step_aside(w);
@@ -449,7 +449,8 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 			publish_look(w);
 			publish = idle + s->publish_ticks;
 		}
-	} while (idle < ticks && !is_stopping(w) && !has_lent(w));
+	} while (idle < ticks && !is_stopping(w) && !has_lent(w) &&
+		 idle_spins_on(w));
 	if (has_lent(w))
 		return false;
 	publish_look(w);

@@ -5,6 +5,26 @@
 
 #include "sched/worker.h"
 
+static inline void idle_pause(int nr_workers)
+{
+	int i;
+
+	for (i = policy_pauses(nr_workers); i; i--)
+		a_pause();
+}
+
+/* This worker only, between two looks: or are there enough that look? */
+static inline bool idle_spins_on(const struct worker *w)
+{
+	const struct sched_node *n = w->node;
+	uint64_t word;
+
+	if (likely(n->nr_workers <= POLICY_SPINNERS))
+		return true;
+	word = a_load(&n->park.word, relaxed);
+	return policy_spins_on(park_spinners(word), park_sleepers(word), w->id);
+}
+
 /* Looks for work, sleeping if there is none. False: the runtime stops. */
 bool idle_find(struct worker *w, uint64_t *item);
 

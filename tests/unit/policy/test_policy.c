@@ -116,6 +116,20 @@ static void long_stages_stay(void)
 	ok(policy_keep_stage(100, 200), "from there on the stage stays");
 }
 
+static void many_idle_workers_look_less(void)
+{
+	int id, nr = 0;
+
+	is(policy_pauses(2), 1, "one pause between looks of few workers");
+	is(policy_pauses(32), 4, "more with more of them");
+	is(policy_pauses(1024), 8, "up to eight");
+	ok(policy_spins_on(16, 0, 1), "16 of a node spin, all of them");
+	for (id = 0; id < 64; id++)
+		nr += policy_spins_on(64, 0, id);
+	is(nr, 32, "of 64 half do");
+	ok(policy_spins_on(32, 32, 1), "and with half asleep the rest goes on");
+}
+
 static void wake_pays_when_it_is_cheaper(void)
 {
 	ok(policy_wake_now(0, 8000, false), "long bodies wake at once");
@@ -142,6 +156,7 @@ int main(void)
 	highest_class_goes_first();
 	lowest_class_does_not_starve();
 	long_stages_stay();
+	many_idle_workers_look_less();
 	wake_pays_when_it_is_cheaper();
 	far_comes_after_half_the_window();
 	return tap_end();
