@@ -226,6 +226,26 @@ static inline int frame_error(const struct frame *f)
 	return rc ? rc : -ECANCELED;
 }
 
+/* Nothing has failed, and no task has been counted as anything but run. */
+static inline bool frame_is_well(const struct frame *f)
+{
+	uint64_t nr = 0;
+	int i;
+
+	for (i = 0; i < NR_ENDINGS; i++)
+		nr |= a_load(&f->tally.nr[i], relaxed);
+	return !nr && !a_load(&f->first_err, relaxed) &&
+	       !a_load(&f->failure, relaxed);
+}
+
+/* The next wave: counts that are as they were begun need no other store. */
+static inline void frame_renew(struct frame *f, uint64_t seq)
+{
+	f->seq = seq;
+	if (unlikely(!frame_is_well(f)))
+		frame_init_counts(f, seq);
+}
+
 /* See lkdf_graph_set(). -EBUSY: runs are under way. */
 int frame_set_arg(struct lkdf_graph *g, uint32_t task, const void *arg);
 

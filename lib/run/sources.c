@@ -148,3 +148,12 @@ void sources_start(struct lkdf *rt, struct worker *w, struct frame *f)
 		return;
 	runtime_push(rt, NULL, &f->start);
 }
+
+void sources_go_on(struct worker *w, struct frame *f)
+{
+	check(f->graph->nr_sources == 1 && !f->is_static);
+	if (f->graph->planned)
+		planned_begin(f, w->executor);
+	a_store(&f->remaining, f->graph->nr_tasks, relaxed);
+	resolve_give_token(w, f, f->graph->sources[0]);
+}

@@ -11,6 +11,13 @@
 /* A run, from a worker or from outside (NULL). */
 void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
 
+/*
+ * The next wave of a stream in a frame whose last wave the worker has ended:
+ * its one source, which has a token, gets what a link would bring it, at once.
+ * The run may be over afterwards.
+ */
+void sources_go_on(struct worker *w, struct frame *f);
+
 /* A worker has the link first: how does the run go? */
 void sources_begin(struct worker *w, struct frame *f);
 

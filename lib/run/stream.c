@@ -426,12 +426,10 @@ void stream_gather(struct frame *f)
 /* The wave that the frame has by now. */
 static void begin_wave(struct worker *w, struct frame *f)
 {
-	struct lkdf_graph *g = f->graph;
-
-	frame_init_counts(f, f->seq + g->nr_frames);
-	if (g->accesses)
+	frame_renew(f, f->seq + f->graph->nr_frames);
+	if (f->graph->accesses)
 		values_begin_wave(f, f->stream->holder);
-	sources_start(g->rt, w, f);
+	sources_go_on(w, f);
 }
 
 /* All frames have stopped or wait. False: none waits. */
@@ -439,7 +437,7 @@ static bool begin_gathered(struct worker *w, struct lkdf_graph *g)
 {
 	struct stream *s = g->stream;
 	uint64_t waiting = 0, left;
-	uint32_t i, nr = 0;
+	uint32_t i;
 
 	check(g->nr_frames <= 64);
 	for (i = 0; i < g->nr_frames; i++) {
@@ -447,12 +445,12 @@ static bool begin_gathered(struct worker *w, struct lkdf_graph *g)
 			continue;
 		g->frames[i].waits = false;
 		waiting |= 1ull << i;
-		nr++;
 	}
-	if (!nr)
+	if (!waiting)
 		return false;
 	a_store(&s->gather_at, STREAM_NEVER, relaxed);
-	a_store(&s->nr_running, nr, relaxed);
+	a_store(&s->nr_running, (uint32_t)__builtin_popcountll(waiting),
+		relaxed);
 	stream_solo_gathered(w, s);
 	/* A frame may be anywhere once it has begun. */
 	for (left = waiting; left; left &= left - 1)
@@ -483,18 +481,19 @@ void stream_wave_ended(struct worker *w, struct frame *f)
 {
 	struct lkdf_graph *g = f->graph;
 	struct stream *s = f->stream;
-	uint64_t wave = a_load(&f->wave, relaxed);
 
 	if (g->planned)
 		planned_end(f);
 	if (g->ports)
 		port_end(f);
-	collect_wave(f);
+	if (unlikely(!frame_is_well(f)))
+		collect_wave(f);
 	if (g->accesses)
 		values_end_wave(f, s->holder);
 	if (s->max_waves)
 		give_room(w, s);
-	if (unlikely(s->solo.is_possible && (wave + 1) % STREAM_TURN == 0))
+	if (unlikely(s->solo.is_possible &&
+		     (a_load(&f->wave, relaxed) + 1) % STREAM_TURN == 0))
 		stream_judge(w, f);
 	end_or_begin(w, f);
 }

@@ -51,6 +51,11 @@ void sources_start(struct lkdf *r, struct worker *w, struct frame *f)
 	arrive_s(w, f);
 }
 
+void sources_go_on(struct worker *w, struct frame *f)
+{
+	sources_start(NULL, w, f);
+}
+
 /* A body, if there is to be one. False: it does not run. */
 static bool may_run(struct frame *f, bool is_skipped)
 {
