@@ -69,6 +69,7 @@ struct why_row {
 struct why_body {
 	int executor;
 	uint64_t ns; /* since it began */
+	bool in_join; /* which rests: nothing below it is for its worker */
 	char kind[WHY_NAME];
 };
 

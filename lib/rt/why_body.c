@@ -10,6 +10,13 @@
 
 _Static_assert(WHY_NAME == NAME_SIZE, "a kind's name fits");
 
+/* A guess, as all of it: a join that rests looks around now and then. */
+static bool is_in_join(const struct sched *s, int executor)
+{
+	return executor < s->nr_workers &&
+	       a_load(&s->workers[executor].joiner.root, relaxed);
+}
+
 /* Under the runtime's lock: no kind goes of which a body runs. */
 static void look_at_slot(struct why *y, const struct watch_slot *s,
 			 int executor, uint64_t now)
@@ -28,6 +35,7 @@ static void look_at_slot(struct why *y, const struct watch_slot *s,
 	b->ns = now > begin ? (uint64_t)((double)(now - begin) * 1024 /
 					 y->rt->sched.ticks_per_1024ns)
 			    : 0;
+	b->in_join = is_in_join(&y->rt->sched, executor);
 	snprintf(b->kind, sizeof(b->kind), "%s", k->name);
 }
 

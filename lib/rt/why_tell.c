@@ -36,9 +36,10 @@ static void write_bodies(const struct why *y, struct text *t)
 		b = &y->body[i];
 		text_put(t,
 			 "a body of \"%s\" has run for %" PRIu64 " ms on %s "
-			 "%d\n",
+			 "%d%s\n",
 			 b->kind, b->ns / 1000000, sort_of(y, b->executor),
-			 b->executor);
+			 b->executor,
+			 b->in_join ? ", and rests in a join" : "");
 	}
 	if (y->nr_bodies > i)
 		text_put(t, "%u more bodies run\n", y->nr_bodies - i);
@@ -187,8 +188,9 @@ static void write_json(const struct why *y, struct text *t)
 		b = &y->body[i];
 		text_put(t, "%s{\"kind\":", i ? "," : "");
 		text_put_quoted(t, b->kind);
-		text_put(t, ",\"executor\":%d,\"ns\":%" PRIu64 "}", b->executor,
-			 b->ns);
+		text_put(t,
+			 ",\"executor\":%d,\"ns\":%" PRIu64 ",\"in_join\":%s}",
+			 b->executor, b->ns, b->in_join ? "true" : "false");
 	}
 	write_json_sleeps(y, t);
 	text_put(t, "]}\n");
