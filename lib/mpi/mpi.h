@@ -14,6 +14,8 @@
 
 /* After so long without a request the poller goes. */
 #define LINGER_NS 1000000
+/* The poller asks MPI again for so long after it has found something. */
+#define AGAIN_NS 5000
 
 enum way {
 	WAY_NONE, /* nobody has told */

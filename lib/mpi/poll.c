@@ -168,19 +168,31 @@ static int may_rest(struct lkdf_mpi *m)
 	return rc;
 }
 
-int mpi_poll(void *u)
+/* Return: so many requests were complete, or functions were called. */
+static unsigned poll_once(struct lkdf_mpi *m)
 {
-	struct lkdf_mpi *m = u;
 	struct post *posts;
 
 	pthread_mutex_lock(&m->lock);
 	posts = take_posts(m);
 	take_fresh(m);
 	pthread_mutex_unlock(&m->lock);
-	if (!(run_posts(m, posts) + test_some(m)))
-		return may_rest(m);
-	m->quiet_since = clock_ns();
-	return 1;
+	return run_posts(m, posts) + test_some(m);
+}
+
+/* An answer is often on its way when a message has come. */
+int mpi_poll(void *u)
+{
+	struct lkdf_mpi *m = u;
+	bool has_found = false;
+
+	do {
+		if (poll_once(m)) {
+			has_found = true;
+			m->quiet_since = clock_ns();
+		}
+	} while (has_found && clock_ns() - m->quiet_since < AGAIN_NS);
+	return has_found ? 1 : may_rest(m);
 }
 
 int mpi_start(struct lkdf_mpi *m)

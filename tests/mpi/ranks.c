@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Programs of several ranks: ranks [single|serialized|kill RANK|huge|record].
+ * Programs of several ranks: ranks [single|serialized|kill RANK|huge|record|
+ * figures].
  * Rank 0 prints facts.
  */
 #include "tests/mpi/ranks.h"
@@ -252,6 +253,8 @@ int main(int argc, char **argv)
 		run_killed(argc > 2 ? atoi(argv[2]) : 0);
 	} else if (!strcmp(mode, "huge")) {
 		run_huge();
+	} else if (!strcmp(mode, "figures")) {
+		run_figures();
 	} else if (!strcmp(mode, "record")) {
 		run_recorded();
 	} else {

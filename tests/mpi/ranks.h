@@ -31,4 +31,7 @@ struct lkdf_kind *make_kind(struct lkdf *rt, const char *name, lkdf_fn fn);
 void posted(struct lkdf_mpi *m);
 void run_all(const char *options, int is_first);
 
+/* figures.c */
+void run_figures(void);
+
 #endif
