@@ -70,7 +70,11 @@ static bool hang_debugger(void)
 		return false;
 	snprintf(us, sizeof(us), "%d", (int)getpid());
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+#ifdef SYS_fork
 	child = (pid_t)syscall(SYS_fork);
+#else
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 	if (!child) {
 		sigset_t none;
 

@@ -155,7 +155,20 @@ check-few: ## build and core tests with hwloc, libnuma and liburing alone
 	$(Q)chmod +x $(FEW)/few
 	$(Q)BUILD=$(FEW) tests/run.sh $(FEW)/few $(FEW_TESTS)
 
-.PHONY: check-few check-programs check-long
+# Threads, joins, scopes, queues and memory by the rules of another machine.
+ARM64 := $(BUILD)/arm64
+ARM64_TESTS := $(addprefix $(ARM64)/tests/api/, \
+	$(addprefix scope/test_,cancel event_any scope) \
+	$(addprefix task/test_,join spawn then)) \
+	$(addprefix $(ARM64)/tests/unit/,base/test_option mem/test_heap_free \
+	policy/test_plan sched/test_deque sched/test_park topo/test_topo)
+check-arm64: ## core tests for arm64 under qemu-user; ARM64_ROOT= has its libraries
+	$(Q)mkdir -p $(ARM64)
+	$(Q)printf '#!/bin/sh\nexec tests/arm64.sh %s\n' '$(ARM64_TESTS)' >$(ARM64)/run
+	$(Q)chmod +x $(ARM64)/run
+	$(Q)BUILD=$(ARM64) tests/run.sh $(ARM64)/run $(ARM64_TESTS)
+
+.PHONY: check-arm64 check-few check-programs check-long
 check-programs: $(C_TESTS)
 
 # What finds the same in every build is run with one: the rules of the tree, the
