@@ -48,7 +48,7 @@ VM_LEFT_OUT_API := after always_left burst cancel conformance cuda_device \
 VM_ALL ?= $(filter check-vm-matrix,$(MAKECMDGOALS))
 VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
 	data_left io_fixed_busy join_nested kernel probe_price region \
-	region_faults solo stall static static_taken why_busy
+	region_faults solo stall static static_taken why_busy wrapped
 VM_LEFT_OUT_API += $(if $(VM_ALL),,$(VM_SLOW_API))
 VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
 	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier nvrtc \

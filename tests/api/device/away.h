@@ -17,6 +17,21 @@ __attribute__((unused)) static uint64_t fetched(struct lkdf *rt)
 	return nr / (NR * sizeof(uint64_t));
 }
 
+/* The same, of what went there. */
+__attribute__((unused)) static uint64_t uploaded(struct lkdf *rt)
+{
+	uint64_t nr;
+
+	must(lkdf_stat(rt, "lkdf.device.uploaded_bytes", &nr));
+	return nr / (NR * sizeof(uint64_t));
+}
+
+/* Does the device have memory of its own? */
+__attribute__((unused)) static bool carries(const char *how)
+{
+	return !strstr(how, "host");
+}
+
 /* Use 0 is all of one value, the argument. */
 __attribute__((unused)) static int expect_all(struct lkdf_ctx *c, void *arg)
 {

@@ -8,20 +8,6 @@
 
 #define CHAIN 10
 
-static uint64_t uploaded(struct lkdf *rt)
-{
-	uint64_t nr;
-
-	must(lkdf_stat(rt, "lkdf.device.uploaded_bytes", &nr));
-	return nr / (NR * sizeof(uint64_t));
-}
-
-/* Does the device have memory of its own? */
-static bool carries(const char *how)
-{
-	return !strstr(how, "host");
-}
-
 static int32_t add_use(struct lkdf_graph *g, struct lkdf_kind *k,
 		       struct lkdf_place *p, struct lkdf_data *d, uint32_t mode,
 		       uint64_t arg)

@@ -122,14 +122,6 @@ static void close_flow(struct flow *f)
 	lkdf_kind_put(f->sink);
 }
 
-static uint64_t uploaded(struct lkdf *rt)
-{
-	uint64_t nr;
-
-	must(lkdf_stat(rt, "lkdf.device.uploaded_bytes", &nr));
-	return nr / (NR * sizeof(uint64_t));
-}
-
 static int stream(struct flow *f, uint64_t nr)
 {
 	nr_waves = nr;
@@ -142,11 +134,6 @@ static void check_waves(uint64_t nr, const char *how)
 	is((long long)nr_ended, (long long)nr, "%s: all waves have come", how);
 	is((long long)nr_wrong, 0, "%s: and are right", how);
 	is((long long)nr_disordered, 0, "%s: in their order", how);
-}
-
-static bool carries(const char *how)
-{
-	return !strstr(how, "host");
 }
 
 static void a_wave_goes_there_once(struct lkdf *rt, struct lkdf_place *p,
