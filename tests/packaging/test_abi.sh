@@ -3,25 +3,9 @@
 # A program that was built with the last release runs with the library of today:
 # abidiff compares the two. ABI_REF=COMMIT compares with another commit. The first
 # facts show that the comparison sees what it has to see.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/../tools/tap.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS
-build=$(realpath "${BUILD:-build}")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-nr=0
-failed=0
-
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $nr - $2"
-	tail -n 40 "$dir/log" | sed 's/^/# /'
-}
 
 # keeps OLD NEW: bits 1 and 2 of the status are failures of abidiff, bit 4 is a
 # change that breaks programs; a change of other sorts is bit 3.

@@ -9,30 +9,10 @@
 #
 # CLEAN_ROOT=FILE.tar is a root of Debian 12 that is there already; without it
 # mmdebstrap makes one from the sources of packages that this machine uses.
-set -u
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/../tools/tap.sh"
 deb=$(realpath "${1:?usage: test_deb.sh DEB}")
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-nr=0
-failed=0
 : >"$dir/log"
-
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $nr - $2"
-		return
-	fi
-	failed=$((failed + 1))
-	echo "not ok $nr - $2"
-	tail -n 30 "${3:-$dir/log}" | sed 's/^/# /'
-}
-
-skip() {
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
-}
 
 names='liblkdf0 liblkdf-dev liblkdf-malloc0 lkdf lkdf-dkms lkdf-doc'
 for name in $names; do
@@ -119,8 +99,9 @@ life() {
 	mount --bind /proc "$root/proc" 2>/dev/null
 	inside sh /first-program >"$dir/log" 2>&1
 	ok $? 'the first program is compiled, run and reported'
-	inside lkdf doctor --build >"$dir/log" 2>&1 && ! grep -q '^none' "$dir/log"
-	ok $? 'no part of the tool was left out'
+	inside lkdf doctor --build >"$dir/log" 2>&1 &&
+		! grep '^none' "$dir/log" | grep -qv 'MPI: '
+	ok $? 'no part was left out but the library for MPI'
 	umount "$root/proc" 2>/dev/null
 	next_version >"$dir/log" 2>&1 && inside sh -c \
 		'apt-get install -y -qq --no-install-recommends /packages/*.deb' \
