@@ -63,10 +63,37 @@ uint64_t lkdf_region_begin(struct lkdf *rt)
 	return clock_ticks();
 }
 
+/* In ticks from begin on; UINT64_MAX: never. */
+static uint64_t end_of(const struct lkdf *rt, uint64_t begin, int64_t limit_ns)
+{
+	double end = (double)begin +
+		     (double)limit_ns * rt->trace.ticks_per_1024ns / 1024;
+
+	return end < (double)INT64_MAX ? (uint64_t)end : UINT64_MAX;
+}
+
+uint64_t lkdf_region_begin_by(struct lkdf *rt, int64_t limit_ns)
+{
+	uint64_t region = lkdf_region_begin(rt);
+
+	if (unlikely(region) && rt->trace.last_ns && limit_ns >= 0)
+		limits_begin(&rt->trace.limits, region,
+			     end_of(rt, region, limit_ns));
+	return region;
+}
+
+/* True: it was late while it ran, and the flight recorder was asked for. */
+static bool leave_region(struct lkdf *rt, uint64_t region)
+{
+	return rt->trace.last_ns && limits_end(&rt->trace.limits, region);
+}
+
 int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region)
 {
 	int rc = check_label(rt, label);
 
+	if (!rc && region)
+		leave_region(rt, region);
 	if (!rc && region && trace_is_recording(&rt->trace))
 		tell_span(rt, LKDF_SPAN_REGION, label, region, clock_ticks(),
 			  0);
@@ -83,6 +110,7 @@ int lkdf_region_end_by(struct lkdf *rt, const char *label, uint64_t region,
 		       int64_t limit_ns)
 {
 	int rc = check_label(rt, label);
+	bool was_told;
 	uint64_t now;
 
 	if (!rc && limit_ns < 0)
@@ -90,11 +118,13 @@ int lkdf_region_end_by(struct lkdf *rt, const char *label, uint64_t region,
 			   limit_ns);
 	if (rc || !region || !trace_is_recording(&rt->trace))
 		return rc;
+	was_told = leave_region(rt, region);
 	now = max_u64(clock_ticks(), region);
 	tell_span(rt, LKDF_SPAN_REGION, label, region, now, 0);
 	if (!is_longer(rt, now - region, limit_ns))
 		return 0;
-	trace_is_late(&rt->trace);
+	if (!was_told)
+		trace_is_late(&rt->trace);
 	return 1;
 }
 

@@ -321,6 +321,8 @@ static void *drain_main(void *arg)
 			next_sample = now + SAMPLE_NS;
 			write_sample(d, false);
 		}
+		if (d->last && limits_look(&d->t->limits, clock_ticks()))
+			trace_is_late(d->t);
 		look_last(d, now, is_last);
 		look_given(d, is_last);
 		/* A ring that was filled meanwhile rings no bell. */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/own_fd.h"
 #include "trace/last_given.h"
+#include "trace/limits.h"
 #include "trace/probed.h"
 #include "trace/ring.h"
 
@@ -99,6 +100,9 @@ struct trace {
 
 	/* Any thread: wakes the drain thread. */
 	_Atomic(uint32_t) bell;
+
+	/* Any thread, while there is a flight recorder. */
+	struct limits limits;
 
 	/* Any thread: so often the flight recorder was asked for. */
 	_Atomic(uint32_t) last_asked;

@@ -40,6 +40,21 @@ int lkdf_mark(struct lkdf *rt, const char *label, int64_t value);
 uint64_t lkdf_region_begin(struct lkdf *rt);
 
 /**
+ * lkdf_region_begin_by() - a region of the program begins, which has a limit
+ * @rt:       runtime
+ * @limit_ns: how long it may take; negative: it has none
+ *
+ * The flight recorder, where there is one, is written some milliseconds after
+ * the limit is over if the region has not ended by then: what hangs is in the
+ * file. A region that has ended is looked at by lkdf_region_end_by() only. 64
+ * regions of a runtime are looked at at a time.
+ *
+ * Context: as lkdf_mark().
+ * Return: as lkdf_region_begin().
+ */
+uint64_t lkdf_region_begin_by(struct lkdf *rt, int64_t limit_ns);
+
+/**
  * lkdf_region_end() - a region of the program ends
  * @rt:     runtime
  * @label:  as for lkdf_mark()

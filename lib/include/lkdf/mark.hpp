@@ -34,11 +34,12 @@ class region
 	    : rt_(rt.get()), label_(label), begin_(lkdf_region_begin(rt_))
 	{
 	}
-	// A flight recorder is written where it takes longer than limit.
+	// A flight recorder is written where it takes longer than limit, while
+	// it still runs.
 	template <class R>
 	region(const R &rt, const char *label, std::chrono::nanoseconds limit)
 	    : rt_(rt.get()), label_(label), limit_ns_(limit.count()),
-	      begin_(lkdf_region_begin(rt_))
+	      begin_(lkdf_region_begin_by(rt_, limit_ns_))
 	{
 	}
 	region(const region &) = delete;

@@ -174,6 +174,26 @@ static void a_region_has_it_written(void)
 	recorded_free(&r);
 }
 
+/* It is late while it runs: the file comes before its end. */
+static void a_region_that_runs_has_it_written(void)
+{
+	const struct timespec pause = { 0, 1000000 };
+	struct lkdf *rt = open_recording("workers=1,trace_last=60");
+	uint64_t early = lkdf_region_begin_by(rt, INT64_MAX), region;
+	struct recorded r;
+	int i;
+
+	is(lkdf_region_end(rt, "in time", early), 0, "a region that ends");
+	region = lkdf_region_begin_by(rt, 1000);
+	for (i = 0; i < 20000 && access(path, F_OK); i++)
+		nanosleep(&pause, NULL);
+	is(access(path, F_OK), 0, "a region runs on: the file is there");
+	is(lkdf_region_end_by(rt, "late", region, 1000), 1, "it was late");
+	lkdf_close(rt);
+	is(recorded_read(&r, path), 0, "the file is whole");
+	recorded_free(&r);
+}
+
 static void without_one_nobody_can_ask(void)
 {
 	struct lkdf *rt = open_recording("workers=1");
@@ -199,6 +219,8 @@ int main(void)
 	two_runtimes_share_a_signal();
 	unlink(path);
 	a_region_has_it_written();
+	unlink(path);
+	a_region_that_runs_has_it_written();
 	unlink(path);
 	without_one_nobody_can_ask();
 	unlink(path);
