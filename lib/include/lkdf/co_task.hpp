@@ -3,7 +3,6 @@
 #ifndef LKDF_CO_TASK_HPP
 #define LKDF_CO_TASK_HPP
 
-#include <lkdf/co_frame.hpp>
 #include <lkdf/lkdf.hpp>
 
 #if !defined(__cpp_impl_coroutine)
@@ -291,14 +290,6 @@ template <class T> struct co_job : result<T> {
 	co_job(co<T> &c, home *of) : h(co_access::take(c, of, nullptr))
 	{
 		h.promise().own.go_on = go_on;
-	}
-	static void *operator new(size_t bytes)
-	{
-		return frames::take(bytes);
-	}
-	static void operator delete(void *p, size_t bytes)
-	{
-		frames::put(p, bytes);
 	}
 	~co_job() override
 	{

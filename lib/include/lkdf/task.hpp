@@ -4,6 +4,7 @@
 #define LKDF_TASK_HPP
 
 #include <lkdf/body.hpp>
+#include <lkdf/frames.hpp>
 #include <lkdf/scope.hpp>
 
 #include <functional>
@@ -34,6 +35,23 @@ class result_base
 
 	result_base() = default;
 	result_base(const result_base &) = delete;
+	static void *operator new(size_t bytes)
+	{
+		return frames::take(bytes);
+	}
+	static void operator delete(void *p, size_t bytes)
+	{
+		frames::put(p, bytes);
+	}
+	// Of values that are aligned to more than a frame is.
+	static void *operator new(size_t bytes, std::align_val_t a)
+	{
+		return ::operator new(bytes, a);
+	}
+	static void operator delete(void *p, size_t, std::align_val_t a)
+	{
+		::operator delete(p, a);
+	}
 	virtual ~result_base()
 	{
 		if (!before)
@@ -228,9 +246,11 @@ template <class R> class future
 	void wait()
 	{
 		must_be_valid();
-		if (has_ended_ || look())
+		if (has_ended_)
 			return;
 		if (context()) {
+			if (look())
+				return;
 			lkdf_join(context());
 			if (!look())
 				throw error(-EDEADLK,
@@ -240,8 +260,12 @@ template <class R> class future
 		}
 		int rc = lkdf_event_wait(done_, -1);
 
-		if (rc == -EDEADLK && !look())
-			throw error(rc);
+		// The function of a loop waits for nothing, but may look.
+		if (rc == -EDEADLK) {
+			if (!look())
+				throw error(rc);
+			return;
+		}
 		rc_ = rc;
 		has_ended_ = true;
 	}

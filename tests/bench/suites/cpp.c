@@ -140,7 +140,10 @@ static void cpp_close(void *arm)
 
 /* ---- instructions -------------------------------------------------------- */
 
-/* Of a whole life of the peer that answers it; 0: nobody counts. */
+/*
+ * Of a whole life of the peer that answers it; 0: nobody counts, or not in a
+ * minute: valgrind runs one thread at a time, and the others wait for long.
+ */
 static double life_of(const char *question)
 {
 	char path[2048], command[4096], line[64];
@@ -150,7 +153,7 @@ static double life_of(const char *question)
 	if (!peer_path(peer_names[LKDF_PEER], path, sizeof(path)))
 		return 0;
 	snprintf(command, sizeof(command),
-		 "echo '%s' | valgrind --tool=callgrind "
+		 "echo '%s' | timeout 60 valgrind --tool=callgrind "
 		 "--callgrind-out-file=/dev/null '%s' 2>&1 | "
 		 "sed -n 's/.* Collected : //p'",
 		 question, path);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-// Memory of frames of coroutines; lkdf/co.hpp includes this.
-#ifndef LKDF_CO_FRAME_HPP
-#define LKDF_CO_FRAME_HPP
+// Memory of coroutines and of results of tasks; lkdf.hpp includes this.
+#ifndef LKDF_FRAMES_HPP
+#define LKDF_FRAMES_HPP
 
 #include <cstddef>
 #include <mutex>
@@ -26,7 +26,8 @@ inline constexpr bool keeps_frames = true;
 #endif
 
 // Free frames by size, of this thread and, half a stock at a time, of all: a
-// frame often ends on another thread than where it began.
+// frame often ends on another thread than where it began. New ones are cut from
+// a block of half a stock; they stay with the process.
 class frames
 {
 	static constexpr size_t step = 64, nr_sizes = 32, most = 64;
@@ -78,9 +79,17 @@ class frames
 	}
 	void fill(size_t n)
 	{
-		std::lock_guard<std::mutex> hold(all().lock);
+		{
+			std::lock_guard<std::mutex> hold(all().lock);
 
-		all().size[n].give(size_[n], most / 2);
+			all().size[n].give(size_[n], most / 2);
+		}
+		if (size_[n].nr)
+			return;
+		char *block =
+			static_cast<char *>(::operator new(n *step *most / 2));
+		for (size_t i = most / 2; i--;)
+			size_[n].put(block + i * n * step);
 	}
 	void spill(size_t n)
 	{
@@ -92,9 +101,10 @@ class frames
       public:
 	~frames()
 	{
-		for (stock &s : size_)
-			while (s.nr)
-				::operator delete(s.take());
+		std::lock_guard<std::mutex> hold(all().lock);
+
+		for (size_t n = 0; n < nr_sizes; n++)
+			size_[n].give(all().size[n], size_[n].nr);
 	}
 	static void *take(size_t bytes)
 	{
@@ -105,8 +115,7 @@ class frames
 			return ::operator new(bytes);
 		if (!f.size_[n].nr)
 			f.fill(n);
-		return f.size_[n].nr ? f.size_[n].take()
-				     : ::operator new(n *step);
+		return f.size_[n].take();
 	}
 	static void put(void *p, size_t bytes)
 	{
