@@ -173,6 +173,7 @@ static const struct option_row rows[] = {
 	{ .name = "rehome",
 	  .type = OPTION_BOOL,
 	  AT(rehome),
+	  .init = 1,
 	  .help = "a block of a planned graph moves to the node that takes "
 		  "its tasks again and again, where that is worth it" },
 	{ .name = "solo_runs",

@@ -194,20 +194,25 @@ static inline bool deficit_is_better(const struct deficit_task *a,
 /* A block, with its partner if that lies there too and is written again. */
 struct deficit_block {
 	double remaining; /* bytes of tasks not started that write it */
-	double ahead; /* the same of runs to come, which gain by it, too */
+	double ahead; /* the same of as many runs to come as there were */
 	double bytes; /* to be moved */
 	double extra; /* deficit_extra_at() the thief's distance */
 };
 
-/* Should the block move along with a task stolen from its home? */
+/*
+ * Should the block move to a thief that has taken its tasks again and again?
+ * Where the victim is late, and is no earlier than the mean without the block;
+ * where the thief is no later with it; and where what is saved is worth it.
+ */
 static inline bool deficit_moves(const struct deficit_node *thief,
-				 const struct deficit_node *victim,
+				 const struct deficit_node *victim, double mean,
 				 const struct deficit_block *b)
 {
-	double left = deficit_time(victim), ahead = left - deficit_time(thief);
+	double left = deficit_time(victim);
 	double time = b->remaining * victim->rate / victim->nr_workers;
 
-	return ahead > DEFICIT_GAP * left + 2 * time &&
+	return !deficit_keeps(victim, mean) && left - time >= mean &&
+	       deficit_time(thief) + time <= left &&
 	       (b->remaining + b->ahead) * b->extra > 2 * b->bytes;
 }
 

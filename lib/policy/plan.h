@@ -73,8 +73,9 @@ int plan_levels(uint32_t nr, const uint32_t *first_succ, const uint32_t *succ,
  * node has no workers, the nearest that has; of a task that only reads, where
  * most of its bytes are.
  *
- * Partners are two blocks that share with each other more than half of what
- * each shares with any, as the two buffers of a sweep do; PLAN_NO_BLOCK: none.
+ * Partners are two blocks of which most tasks make each from the other, as the
+ * two buffers of a sweep are; a task makes its block from what it reads most
+ * of, of several that are equal the first. PLAN_NO_BLOCK: none.
  *
  * Time and memory: O(tasks + (blocks * (nodes + partners) + accesses)
  * * passes). Return: 0; -ENOMEM.

@@ -1,51 +1,60 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Partners: pairs of blocks that have more to do with each other than each has
- * with all others, as the two buffers have that sweeps write in turn.
+ * Partners: pairs of blocks of which each is made from the other, as the two
+ * buffers are that sweeps write in turn. A task makes its block from what it
+ * reads most of; of several that are equal from the one that it names first,
+ * for neighbours come after what a block was before.
  */
 #include "policy/plan_work.h"
 
-/* Boyer and Moore 1981: who could have more than half of the block's edges. */
-static uint32_t candidate_partner(const struct plan_work *w, uint32_t block,
-				  double *all)
-{
-	uint32_t i, candidate = PLAN_NO_BLOCK;
-	double lead = 0, bytes;
+#include <string.h>
 
-	*all = 0;
-	for (i = w->first_edge[block]; i < w->first_edge[block + 1]; i++) {
-		bytes = (double)w->edge[i].bytes;
-		*all += bytes;
-		if (w->edge[i].other >> 1 == candidate) {
-			lead += bytes;
-		} else if (bytes > lead) {
-			candidate = w->edge[i].other >> 1;
-			lead = bytes - lead;
-		} else {
-			lead -= bytes;
-		}
+/* The block that the task makes its own from. */
+static uint32_t source_of(const struct plan_work *w, uint32_t t)
+{
+	const struct plan_graph *g = w->g;
+	uint32_t i, source = PLAN_NO_BLOCK;
+	const struct plan_access *a;
+	double part, most = 0;
+
+	for (i = g->first_access[t]; i < g->first_access[t + 1]; i++) {
+		a = &g->access[i];
+		part = plan_part(a, g->bytes[a->block]) * a->reads;
+		if (a->block == w->own[t] || part <= most)
+			continue;
+		most = part;
+		source = a->block;
 	}
-	return candidate;
+	return source;
 }
 
-/* The block that has more than half of this one's edges. */
-static uint32_t likely_partner(const struct plan_work *w, uint32_t block)
+/* Boyer and Moore 1981: what most of a block's tasks make it from, if any. */
+static void count_vote(uint32_t *candidate, uint32_t *lead, uint32_t source)
 {
-	double all, both = 0;
-	uint32_t i, partner = candidate_partner(w, block, &all);
-
-	for (i = w->first_edge[block]; i < w->first_edge[block + 1]; i++)
-		if (w->edge[i].other >> 1 == partner)
-			both += (double)w->edge[i].bytes;
-	return 2 * both > all ? partner : PLAN_NO_BLOCK;
+	if (source == PLAN_NO_BLOCK)
+		return;
+	if (source == *candidate) {
+		(*lead)++;
+	} else if (!*lead) {
+		*candidate = source;
+		*lead = 1;
+	} else {
+		(*lead)--;
+	}
 }
 
-void plan_find_partners(const struct plan_work *w, uint32_t *partner)
+void plan_find_partners(struct plan_work *w, uint32_t *partner)
 {
-	uint32_t nr = w->g->nr_blocks, b;
+	uint32_t nr = w->g->nr_blocks, *lead = w->nr_share, t, b;
 
+	/* The shares were for the refinement. */
+	memset(lead, 0, nr * sizeof(*lead));
 	for (b = 0; b < nr; b++)
-		partner[b] = likely_partner(w, b);
+		partner[b] = PLAN_NO_BLOCK;
+	for (t = 0; t < w->g->nr_tasks; t++)
+		if (w->own[t] != PLAN_NO_BLOCK)
+			count_vote(&partner[w->own[t]], &lead[w->own[t]],
+				   source_of(w, t));
 	/* The later one of two decides for both. */
 	for (b = 0; b < nr; b++)
 		if (partner[b] != PLAN_NO_BLOCK && partner[b] < b &&

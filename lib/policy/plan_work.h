@@ -66,6 +66,7 @@ void plan_refine(struct plan_work *w, int passes);
 /* Of the model, for where the blocks lie now; after plan_refine(). */
 double plan_objective(struct plan_work *w);
 
-void plan_find_partners(const struct plan_work *w, uint32_t *partner);
+/* After plan_refine(), whose shares it overwrites. */
+void plan_find_partners(struct plan_work *w, uint32_t *partner);
 
 #endif

@@ -31,8 +31,9 @@ static bool allocate_tasks(struct planned *p, size_t nr_tasks)
 	p->var = calloc(nr_vars, sizeof(*p->var));
 	p->home = calloc(nr_vars, sizeof(*p->home));
 	p->remaining = calloc(nr_vars, sizeof(*p->remaining));
+	p->past = calloc(nr_vars, sizeof(*p->past));
 	return p->kib && p->own && p->partner && p->plan && p->node &&
-	       p->reader && p->var && p->home && p->remaining;
+	       p->reader && p->var && p->home && p->remaining && p->past;
 }
 
 struct planned *planned_create(const struct lkdf_graph *g,
@@ -71,6 +72,7 @@ void planned_free(struct planned *p)
 	free(p->var);
 	free((void *)(uintptr_t)p->home);
 	free((void *)(uintptr_t)p->remaining);
+	free(p->past);
 	free(p);
 }
 
@@ -163,6 +165,7 @@ void planned_begin(struct frame *f, struct executor *ex)
 	int node;
 
 	follow_board(f->graph, ex);
+	a_add(&p->nr_runs, 1, relaxed);
 	for (node = 0; node < p->nr_nodes; node++)
 		load_begin(load_of(f, node), now);
 	has_moved = a_load(&p->has_moved, relaxed);
@@ -293,7 +296,7 @@ int planned_call(struct lkdf_ctx *c, lkdf_fn body, void *arg)
 	put_down(f, node, -bytes, -1);
 	if (own != PLAN_NO_BLOCK)
 		a_sub(&p->remaining[own], bytes, relaxed);
-	if (node != c->ex->node && own != PLAN_NO_BLOCK)
+	if (own != PLAN_NO_BLOCK && f->graph->rt->options->rehome)
 		rehome(c->ex, f, own);
 	start = clock_ticks();
 	rc = body(c, arg);

@@ -23,6 +23,12 @@ struct work {
 	int64_t bytes, nr_tasks;
 };
 
+/* Where the last tasks of a var ran, and where it came from; see history.h. */
+struct past {
+	_Atomic(uint64_t) nodes;
+	_Atomic(int32_t) from; /* node, where nodes is a trial */
+};
+
 /* Of one graph. */
 struct planned {
 	/* Set at seal, constant afterwards. */
@@ -39,6 +45,9 @@ struct planned {
 	/* Any worker. */
 	_Atomic(int32_t) *home; /* by var: node */
 	_Atomic(int64_t) *remaining; /* by var: bytes, of the latest run */
+	struct past *past; /* by var, or by the first of two partners */
+	_Atomic(uint32_t) nr_runs; /* that have begun */
+	_Atomic(uint32_t) nr_undone; /* moves that did not pay */
 	_Atomic(uint32_t) has_moved; /* some are not where the plan says */
 	_Atomic(uint32_t) nr_changes; /* of the board, when it was looked at */
 };

@@ -90,6 +90,10 @@
 	  "sent to the node where a fact says that their pages are")           \
 	X(FOLLOWED, "data.followed", "blocks",                                 \
 	  "of planned graphs, whose tasks follow pages that have moved")       \
+	X(REHOMED, "data.rehomed", "times",                                    \
+	  "blocks of planned graphs moved to the node that took their tasks")  \
+	X(REHOMED_BACK, "data.rehomed_back", "times",                          \
+	  "of these, back, as the node before took the next ones")             \
 	X(MIGRATED, "data.migrated_bytes", "bytes",                            \
 	  "of data, moved to another node")                                    \
 	X(REPLICATED, "data.replicated_bytes", "bytes",                        \

@@ -43,12 +43,16 @@ static void sim_begin(struct sim *s)
 	uint32_t t, nr = s->p->g.nr_tasks, nr_roots = 0, root = 0;
 	int n;
 
+	s->nr_runs++;
 	for (t = 0; t < nr; t++) {
 		s->nr_pred[t] = s->p->nr_pred[t];
 		s->started[t] = false;
 		nr_roots += !s->nr_pred[t];
 		n = s->rule.has_plan && s->plan.task[t] >= 0 ? s->plan.task[t]
 							     : 0;
+		if (s->plan.own[t] != PLAN_NO_BLOCK &&
+		    s->home[s->plan.own[t]] >= 0)
+			n = s->home[s->plan.own[t]];
 		s->acct[t] = n;
 		s->node[n].sum.remaining += s->plan.est[t];
 		if (s->plan.own[t] != PLAN_NO_BLOCK)
@@ -120,6 +124,9 @@ static void sim_init_tasks(struct sim *s)
 	s->started = sim_alloc(nr, sizeof(*s->started));
 	s->home = sim_alloc(blocks, sizeof(*s->home));
 	s->left = sim_alloc(blocks, sizeof(*s->left));
+	s->from = sim_alloc(blocks, sizeof(*s->from));
+	s->past = sim_alloc(blocks, sizeof(*s->past));
+	s->run_bytes = sim_alloc(blocks, sizeof(*s->run_bytes));
 	plan->block = sim_alloc(blocks, sizeof(*plan->block));
 	plan->partner = sim_alloc(blocks, sizeof(*plan->partner));
 	plan->task = sim_alloc(nr, sizeof(*plan->task));
@@ -128,9 +135,12 @@ static void sim_init_tasks(struct sim *s)
 	if (plan_make(s->m, &s->p->g, PLAN_PASSES, plan))
 		exit(99);
 	for (i = 0; i < blocks; i++)
-		s->home[i] = -1;
-	for (i = 0; i < nr; i++)
+		s->home[i] = s->p->g.fixed ? s->p->g.fixed[i] : -1;
+	for (i = 0; i < nr; i++) {
 		s->mean_task += plan->est[i] / nr;
+		if (plan->own[i] != PLAN_NO_BLOCK)
+			s->run_bytes[plan->own[i]] += plan->est[i];
+	}
 }
 
 static void sim_init_nodes(struct sim *s)
@@ -163,6 +173,9 @@ static void sim_fini(struct sim *s)
 	free(s->started);
 	free(s->home);
 	free(s->left);
+	free(s->from);
+	free(s->past);
+	free(s->run_bytes);
 	free(s->plan.block);
 	free(s->plan.task);
 	free(s->plan.partner);

@@ -9,6 +9,7 @@
 #define TESTS_UNIT_STEAL_SIM_H
 
 #include "policy/deficit.h"
+#include "policy/history.h"
 #include "tests/unit/plan_program.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ struct sim_rule {
 struct sim_result {
 	double makespan; /* over what is possible at best */
 	double remote, moved, busiest; /* of the bytes touched */
-	uint32_t nr_run, nr_stolen;
+	uint32_t nr_run, nr_stolen, nr_moves, nr_undone;
 };
 
 struct sim_entry {
@@ -78,8 +79,10 @@ struct sim {
 	int *acct;
 	bool *started;
 	/* By block. */
-	int *home;
-	double *left;
+	int *home, *from;
+	uint64_t *past;
+	double *left, *run_bytes;
+	uint32_t nr_runs;
 	struct sim_result r;
 	double all, remote, moved;
 };
@@ -263,38 +266,6 @@ static void sim_look(struct sim *s, const struct deficit_node *sum, int worker,
 	}
 }
 
-/* The blocks that move along with a stolen task, with their future tasks. */
-static void sim_rehome(struct sim *s, const struct deficit_node *sum,
-		       int victim, int thief, uint32_t t)
-{
-	uint32_t own = s->plan.own[t], partner, i;
-	struct deficit_block b;
-
-	if (own == PLAN_NO_BLOCK || s->home[own] != victim)
-		return;
-	partner = s->plan.partner[own];
-	if (partner != PLAN_NO_BLOCK &&
-	    (s->home[partner] != victim || !(s->left[partner] > 0)))
-		partner = PLAN_NO_BLOCK;
-	b = (struct deficit_block){ s->left[own], 0, (double)s->p->bytes[own],
-				    s->node[victim].extra[thief] };
-	if (partner != PLAN_NO_BLOCK) {
-		b.remaining += s->left[partner];
-		b.bytes += (double)s->p->bytes[partner];
-	}
-	if (!deficit_moves(&sum[thief], &sum[victim], &b))
-		return;
-	s->home[own] = thief;
-	if (partner != PLAN_NO_BLOCK)
-		s->home[partner] = thief;
-	s->moved += b.bytes;
-	for (i = 0; i < s->p->g.nr_tasks; i++)
-		if (!s->started[i] && s->acct[i] == victim &&
-		    (s->plan.own[i] == own ||
-		     (partner != PLAN_NO_BLOCK && s->plan.own[i] == partner)))
-			sim_account(s, i, thief);
-}
-
 static bool sim_take_deficit(struct sim *s, int worker, uint32_t *t)
 {
 	struct deficit_node sum[SIM_NODES];
@@ -307,9 +278,77 @@ static bool sim_take_deficit(struct sim *s, int worker, uint32_t *t)
 	if (best.victim < 0)
 		return false;
 	*t = sim_take(s, best.victim, best.at);
-	if (s->rule.steals == SIM_REHOME)
-		sim_rehome(s, sum, best.victim, thief, *t);
 	return true;
+}
+
+/* Moves a block, and its partner or none, with their tasks to come. */
+static void sim_move(struct sim *s, uint32_t own, uint32_t partner, int node)
+{
+	int old = s->home[own];
+	uint32_t i;
+
+	s->home[own] = node;
+	s->moved += (double)s->p->bytes[own];
+	if (partner != PLAN_NO_BLOCK) {
+		s->home[partner] = node;
+		s->moved += (double)s->p->bytes[partner];
+	}
+	s->r.nr_moves++;
+	for (i = 0; i < s->p->g.nr_tasks; i++)
+		if (!s->started[i] && s->acct[i] == old &&
+		    (s->plan.own[i] == own ||
+		     (partner != PLAN_NO_BLOCK && s->plan.own[i] == partner)))
+			sim_account(s, i, node);
+}
+
+static void sim_add_block(const struct sim *s, struct deficit_block *b,
+			  uint32_t block)
+{
+	b->remaining += s->left[block];
+	b->ahead += s->nr_runs * s->run_bytes[block];
+	b->bytes += (double)s->p->bytes[block];
+}
+
+static bool sim_is_due(struct sim *s, uint32_t own, uint32_t partner, int node)
+{
+	int home = s->home[own];
+	struct deficit_node sum[SIM_NODES];
+	struct deficit_block b = { .extra = s->node[node].extra[home] };
+
+	sim_sum(s, sum);
+	sim_add_block(s, &b, own);
+	if (partner != PLAN_NO_BLOCK)
+		sim_add_block(s, &b, partner);
+	return deficit_moves(&sum[node], &sum[home],
+			     deficit_mean(sum, s->m->nr_nodes), &b);
+}
+
+/* A task that writes the block starts on the node, see run/rehome.h. */
+static void sim_rehome(struct sim *s, uint32_t own, int node)
+{
+	uint32_t partner = s->plan.partner[own], key = own;
+	int home = s->home[own];
+	bool was_trial;
+
+	if (partner != PLAN_NO_BLOCK && partner < own)
+		key = partner;
+	if (partner != PLAN_NO_BLOCK && s->home[partner] != home)
+		partner = PLAN_NO_BLOCK;
+	was_trial = history_is_trial(s->past[key]);
+	s->past[key] = history_add(s->past[key], node);
+	if (home < 0 || home == node)
+		return;
+	if (was_trial && s->from[key] == node) {
+		s->r.nr_undone++;
+		sim_move(s, own, partner, node);
+		s->past[key] = 0;
+	} else if (s->r.nr_undone < HISTORY_FAILS &&
+		   history_is_taker(s->past[key], node) &&
+		   sim_is_due(s, own, partner, node)) {
+		s->from[key] = home;
+		sim_move(s, own, partner, node);
+		s->past[key] = history_moved();
+	}
 }
 
 static double sim_weight(const struct sim *s, uint32_t t)
@@ -332,16 +371,20 @@ static void sim_start(struct sim *s, int worker, uint32_t t)
 {
 	struct sim_worker *w = &s->worker[worker];
 	struct sim_node *n = &s->node[w->node];
-	double extra = sim_extra(s, t, w->node), bytes;
-	uint32_t i, block;
+	uint32_t i, block, own = s->plan.own[t];
+	double bytes;
 
 	w->task = t;
-	w->end =
-		sim_end(s, worker, (s->plan.est[t] + extra) * sim_weight(s, t));
 	s->started[t] = true;
 	s->node[s->acct[t]].sum.remaining -= s->plan.est[t];
-	if (s->plan.own[t] != PLAN_NO_BLOCK)
-		s->left[s->plan.own[t]] -= s->plan.est[t];
+	if (own != PLAN_NO_BLOCK) {
+		s->left[own] -= s->plan.est[t];
+		if (s->rule.steals == SIM_REHOME)
+			sim_rehome(s, own, w->node);
+	}
+	w->end = sim_end(s, worker,
+			 (s->plan.est[t] + sim_extra(s, t, w->node)) *
+				 sim_weight(s, t));
 	for (i = s->p->first_access[t]; i < s->p->first_access[t + 1]; i++) {
 		block = s->p->access[i].block;
 		bytes = plan_touched(&s->p->access[i], s->p->bytes[block]);
@@ -353,8 +396,7 @@ static void sim_start(struct sim *s, int worker, uint32_t t)
 		n->bytes += bytes;
 	}
 	/* Only tasks at home tell how fast the node is. */
-	if (s->plan.own[t] != PLAN_NO_BLOCK &&
-	    s->home[s->plan.own[t]] == w->node)
+	if (own != PLAN_NO_BLOCK && s->home[own] == w->node)
 		n->measured = deficit_learn(n->measured, w->end - s->now,
 					    s->plan.est[t]);
 	s->r.nr_run++;

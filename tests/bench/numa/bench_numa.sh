@@ -10,11 +10,11 @@ dir=$build/tests/bench/numa
 set -- # what the machine gets
 commands=
 for r in ${RUNTIMES:-static lkdf-strict lkdf-free lkdf-data lkdf-stay \
-	lkdf-rehome lkdf-blind tbb libgomp libomp}; do
+	lkdf-still lkdf-blind tbb libgomp libomp}; do
 	program=numa_$r
 	case $r in
 	lkdf-strict | lkdf-free) program=numa_lkdf ;;
-	lkdf-data | lkdf-stay | lkdf-rehome | lkdf-blind) program=numa_data ;;
+	lkdf-data | lkdf-stay | lkdf-still | lkdf-blind) program=numa_data ;;
 	esac
 	file=$dir/$program
 	if [ ! -x "$file" ]; then

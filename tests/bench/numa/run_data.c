@@ -3,8 +3,8 @@
  * lkdf with data: one sealed graph, whose tasks name the blocks they use and
  * nothing else: no order, no place, no memory. What the library makes of that
  * is what is measured. PLACES=blind in the environment: with the option
- * placement=no; PLACES=stay: with far_steals=no; PLACES=rehome:
- * with rehome.
+ * placement=no; PLACES=stay: with far_steals=no; PLACES=still:
+ * with rehome=no.
  *
  * The blocks are the library's own, so its allocator is made to map where the
  * counter looks: this program's mmap() is the one that the library calls.
@@ -104,7 +104,7 @@ static const struct arm {
 } arms[] = {
 	{ "data", "lkdf-data", NULL },
 	{ "stay", "lkdf-stay", "far_steals=no" },
-	{ "rehome", "lkdf-rehome", "rehome" },
+	{ "still", "lkdf-still", "rehome=no" },
 	{ "blind", "lkdf-blind", "placement=no" },
 };
 

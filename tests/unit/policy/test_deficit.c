@@ -127,26 +127,31 @@ static void the_least_loss_is_taken(void)
 	ok(!deficit_is_better(&none, 4, &none, 4), "of no length too");
 }
 
-static void a_block_moves_only_with_a_lasting_deficit(void)
+static void a_block_moves_only_from_a_late_node(void)
 {
 	struct deficit_node thief = { 0, 1, 10, 0, 2 };
 	struct deficit_node victim = { 2000, 1, 10, 1, 2 };
-	/* 1000 ahead: gap 350, so 650 for twice the 300 of the block. */
+	/* 1000 left, 300 of it the block's; half of all is the mean. */
 	struct deficit_block b = { 600, 0, 100, 0.72 };
 
-	ok(deficit_moves(&thief, &victim, &b), "its work fits in it");
-	b.remaining = 700;
-	ok(!deficit_moves(&thief, &victim, &b), "more would turn it round");
+	ok(deficit_moves(&thief, &victim, 500, &b), "its work fits in it");
+	ok(deficit_moves(&thief, &victim, 700, &b), "down to the mean");
+	ok(!deficit_moves(&thief, &victim, 701, &b), "not below it");
+	thief.remaining = 2 * 701;
+	ok(!deficit_moves(&thief, &victim, 500, &b), "nor to be late there");
+	thief.remaining = 0;
+	b.remaining = 0;
+	ok(!deficit_moves(&thief, &victim, 990, &b), "nor from who is in time");
 	b.remaining = 600;
 	b.bytes = 217;
-	ok(!deficit_moves(&thief, &victim, &b), "nor what costs too much");
+	ok(!deficit_moves(&thief, &victim, 500, &b), "nor what costs too much");
 	b.ahead = 10;
-	ok(deficit_moves(&thief, &victim, &b), "but for runs to come");
+	ok(deficit_moves(&thief, &victim, 500, &b), "but for runs to come");
 	b.ahead = 0;
 	b.bytes = 215;
-	ok(deficit_moves(&thief, &victim, &b), "just worth it");
+	ok(deficit_moves(&thief, &victim, 500, &b), "just worth it");
 	b.extra = 0.1;
-	ok(!deficit_moves(&thief, &victim, &b), "not for a short way");
+	ok(!deficit_moves(&thief, &victim, 500, &b), "not for a short way");
 }
 
 static void a_task_goes_where_its_bytes_are(void)
@@ -238,7 +243,7 @@ int main(int argc, char **argv)
 	a_node_in_deficit_takes_at_once();
 	patience_is_for_queues();
 	the_least_loss_is_taken();
-	a_block_moves_only_with_a_lasting_deficit();
+	a_block_moves_only_from_a_late_node();
 	a_task_goes_where_its_bytes_are();
 	decisions_have_no_unit(argc > 1 ? strtoull(argv[1], NULL, 0) : 7);
 	return tap_end();

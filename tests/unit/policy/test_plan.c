@@ -138,6 +138,26 @@ static void fixed_blocks_draw_their_tasks(void)
 	program_free(p);
 }
 
+/* Who reads a little of the neighbours may say that it reads all of them. */
+static struct program *program_whole_stencil(uint32_t nr, uint32_t nr_sweeps)
+{
+	struct program *p = program_new("whole");
+	uint32_t b = program_blocks(p, 2 * nr, 512 * PROGRAM_KIB), s, i, from;
+
+	for (s = 0; s < nr_sweeps * nr; s++) {
+		i = s % nr;
+		from = b + s / nr % 2 * nr;
+		program_task(p);
+		program_read(p, from + i);
+		if (i > 0)
+			program_read(p, from + i - 1);
+		if (i < nr - 1)
+			program_read(p, from + i + 1);
+		program_write(p, b + (s / nr + 1) % 2 * nr + i);
+	}
+	return program_end(p);
+}
+
 static void buffers_of_sweeps_are_partners(void)
 {
 	struct program *p = program_stencil(64, 20);
@@ -148,6 +168,14 @@ static void buffers_of_sweeps_are_partners(void)
 		nr += r.plan.partner[i] == i + 64 &&
 		      r.plan.partner[i + 64] == i;
 	is(nr, 64, "the two buffers of each block are partners");
+	result_fini(&r);
+	program_free(p);
+	p = program_whole_stencil(64, 20);
+	r = plan_it(&four, p, PLAN_PASSES);
+	for (i = nr = 0; i < 64; i++)
+		nr += r.plan.partner[i] == i + 64 &&
+		      r.plan.partner[i + 64] == i;
+	is(nr, 64, "where neighbours are read as a whole, too");
 	result_fini(&r);
 	program_free(p);
 	p = program_reduction(128);

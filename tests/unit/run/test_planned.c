@@ -242,7 +242,7 @@ int main(void)
 	check_ends();
 	check_cancel();
 	check_stay();
-	check_help("workers=4,topology=\"numa:2 core:2\"", false);
-	check_help("workers=4,topology=\"numa:2 core:2\",rehome", true);
+	check_help("workers=4,topology=\"numa:2 core:2\",rehome=no", false);
+	check_help("workers=4,topology=\"numa:2 core:2\"", true);
 	return tap_end();
 }
