@@ -7,6 +7,9 @@
 #include "data/data.h"
 #include "data/facts.h"
 
+/* Uses of fewer bytes of other nodes have no event of their own. */
+#define REMOTE_LEAST 65536
+
 /* In pieces of 64 bytes, as much as fits. */
 static uint32_t pieces_of(uint64_t bytes)
 {
@@ -16,6 +19,28 @@ static uint32_t pieces_of(uint64_t bytes)
 uint64_t traced_value(const struct traced_bytes *b)
 {
 	return pieces_of(b->local) | (uint64_t)pieces_of(b->remote) << 32;
+}
+
+/* Names of data, as labels, leave half of all names to kinds. */
+static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
+{
+	char text[DATA_TEXT];
+
+	if (a_load(&trace->nr_names, relaxed) >= MAX_NAMES / 2)
+		return 0;
+	return trace_name(trace, data_text(d, 0, text));
+}
+
+/* Whose they are, where that is worth an event. */
+static void tell_remote(struct executor *ex, const struct lkdf_data *d,
+			uint64_t bytes)
+{
+	uint32_t name = 0;
+
+	if (bytes >= REMOTE_LEAST)
+		name = data_name(&d->rt->trace, d);
+	if (name)
+		trace_event(ex->ring, EVENT_REMOTE, name, bytes);
 }
 
 /* Bytes of which nobody knows where they are count as near. */
@@ -28,10 +53,12 @@ void traced_count(struct traced_bytes *b, struct executor *ex,
 	if (node < 0)
 		node = a_load(&d->node, relaxed);
 	trace_count_bytes(ex->ring, node, bytes);
-	if (node < 0 || node == ex->node)
+	if (node < 0 || node == ex->node) {
 		b->local += bytes;
-	else
-		b->remote += bytes;
+		return;
+	}
+	b->remote += bytes;
+	tell_remote(ex, d, bytes);
 }
 
 /* Of the data that a task was given: as in lkdf_stats_slice. */
@@ -63,16 +90,6 @@ static uint8_t mode_of(const struct claim *c, const struct use *last)
 			return c->use[i].mode;
 	}
 	return 0;
-}
-
-/* Names of data, as labels, leave half of all names to kinds. */
-static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
-{
-	char text[DATA_TEXT];
-
-	if (a_load(&trace->nr_names, relaxed) >= MAX_NAMES / 2)
-		return 0;
-	return trace_name(trace, data_text(d, 0, text));
 }
 
 /* The data for which the task waited last, if it did: LKDF_EDGE(). */

@@ -28,6 +28,7 @@
 	X(ERROR, "error", "errno", "task", "a task has failed")              \
 	X(TASK, "task", "kind", "ns", "a profiled body has ended")           \
 	X(REHOME, "rehome", "node", "bytes", "a block moves to a thief")     \
+	X(REMOTE, "remote", "data", "bytes", "a body used another node's")   \
 	X(SIGNAL, "signal", "source", "permille", "a share starts a trial")  \
 	X(SIGNAL_HOME, "signal_home", "source", "node",                      \
 	  "work goes to another node, where its pages are")                  \

@@ -72,6 +72,8 @@ done
 
 told remote 'f[0]["id"] == "remote" and "node 0" in f[0]["fix"]'
 ok $? 'a buffer on a far node is finding 1'
+told remote '"88 % of all of them are of matrix." in f[0]["why"]'
+ok $? 'and the data whose bytes it has are named'
 told remote 'f[0]["estimated"] and 0.2 < f[0]["cost"] < 0.35'
 ok $? 'with an estimate of what it costs that is right'
 told convoy 'f[0]["id"] == "asleep" and "limit" in f[0]["fix"] and

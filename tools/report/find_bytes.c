@@ -105,8 +105,28 @@ static void say_fix(const struct report *r, struct finding *f, const char *kind)
 		    kind, owner);
 	else
 		PUT(f->fix,
-		    "lkdf_graph_record() plans places ahead; "
-		    "LKDF_REHOME=1 moves blocks to those that use them");
+		    "lkdf_graph_record() plans places ahead, and moves blocks "
+		    "to those that use them");
+}
+
+/* The data with most bytes of other nodes, where the recording has names. */
+static void say_data(const struct report *r, struct finding *f)
+{
+	uint32_t i, worst = 0;
+	uint64_t all = 0;
+	size_t used = strlen(f->why);
+
+	for (i = 0; i < LKDF_MAX_NAMES; i++) {
+		all += r->remote_of[i];
+		if (r->remote_of[i] > r->remote_of[worst])
+			worst = i;
+	}
+	if (!r->remote_of[worst] || !r->info.name[worst])
+		return;
+	snprintf(f->why + used, sizeof(f->why) - used,
+		 " %s of all of them are of %s.",
+		 words_share(share_of(r->remote_of[worst], all)).text,
+		 r->info.name[worst]);
 }
 
 static void say_why(const struct report *r, struct finding *f,
@@ -126,6 +146,7 @@ static void say_why(const struct report *r, struct finding *f,
 			 " Node %d takes %s of its bytes from node %d.", user,
 			 words_share(share_of(worst, row_sum(r, user))).text,
 			 owner);
+	say_data(r, f);
 }
 
 void find_remote(struct report *r)

@@ -324,6 +324,8 @@ static void keep_event(void *u, const struct trace_event *e)
 		end_park(l, e->executor, e->ticks);
 	} else if (!strcmp(name, "steal")) {
 		l->r->lane[e->executor].steals++;
+	} else if (!strcmp(name, "remote") && e->a < LKDF_MAX_NAMES) {
+		l->r->remote_of[e->a] += e->b;
 	} else if (!strcmp(name, "run_begin") && e->a < UINT32_MAX) {
 		run = run_of(l, (uint32_t)e->a + 1, e->b);
 		if (run) {
@@ -432,14 +434,15 @@ static int alloc_all(struct load *l)
 	r->wait = malloc((l->nr_waits + 1) * sizeof(*r->wait));
 	r->held = malloc((l->nr_held + 1) * sizeof(*r->held));
 	r->region = malloc((l->nr_regions + 1) * sizeof(*r->region));
+	r->remote_of = calloc(LKDF_MAX_NAMES, sizeof(*r->remote_of));
 	r->mark = malloc((l->nr_marks + 1) * sizeof(*r->mark));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
 	l->is_of_device = calloc(LKDF_MAX_NAMES, 1);
 	l->bytes = calloc(l->nr_lanes, sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
 	if (!r->slice || !r->op || !r->wait || !r->held || !r->region ||
-	    !r->mark || !l->kind_of || !l->is_of_device || !l->bytes ||
-	    !l->park_since)
+	    !r->mark || !r->remote_of || !l->kind_of || !l->is_of_device ||
+	    !l->bytes || !l->park_since)
 		return -ENOMEM;
 	for (i = 0; i < l->nr_lanes; i++)
 		l->park_since[i] = NO_TIME;

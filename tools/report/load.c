@@ -296,6 +296,7 @@ void report_unload(struct report *r)
 	free(r->op);
 	free(r->wait);
 	free(r->held);
+	free(r->remote_of);
 	free(r->limit);
 	free(r->wait_sum);
 	free(r->region);

@@ -323,6 +323,7 @@ struct report {
 	int node_of[MAX_NODES]; /* nodes with workers, ascending */
 	uint32_t nr_nodes;
 	uint64_t flow[MAX_NODES][MAX_NODES]; /* bytes: user x owner */
+	uint64_t *remote_of; /* by name of a data: bytes of other nodes */
 	uint64_t flow_known, flow_unknown; /* bytes whose owner nobody knows */
 
 	struct outsider outsider[MAX_OUTSIDERS];

@@ -9,8 +9,8 @@ import sys
 
 from causes import CAUSES
 from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
-    OPERATION, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, Machine, Trace, \
-    fair_samples, samples
+    OPERATION, REMOTE, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, Machine, \
+    Trace, fair_samples, samples
 
 
 
@@ -24,8 +24,12 @@ def remote():
     for i in range(800):
         w = i % 8
         near = w < 2
-        machine.run('spmv', 1000 * US if near else 1600 * US, 0, worker=w,
-                    bytes=(size, 0) if near else (0, size))
+        _, end = machine.run('spmv', 1000 * US if near else 1600 * US, 0,
+                             worker=w,
+                             bytes=(size, 0) if near else (0, size))
+        if not near:
+            trace.event(w, end, REMOTE, trace.name('matrix'), size * 7 // 8)
+            trace.event(w, end, REMOTE, trace.name('x'), size // 8)
         used[w] += size
     # Node 0 has its own work besides, so that all end together.
     for i in range(117):

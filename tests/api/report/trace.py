@@ -8,8 +8,8 @@ import zlib
 
 EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
-          ('run_end', 'frame', 'errno')]
-STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END = range(len(EVENTS))
+          ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes')]
+STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END, REMOTE = range(len(EVENTS))
 OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK = \
     range(1, 11)
 QUEUE, COPIES, WAITS = range(1, 4)
