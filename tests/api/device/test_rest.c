@@ -8,7 +8,6 @@
 #include "tests/api/device/device.h"
 
 #define SECOND_NS 1000000000ll
-/* A wait that would not end on a launcher that sleeps for ever. */
 
 struct fixture {
 	struct emu emu;
@@ -120,8 +119,8 @@ static void calls_that_are_forgotten_are_asked_for(void)
 			if (lkdf_event_wait(give(&f), PATIENCE_NS))
 				break;
 		is(nr, 100, "%s: kernels of a device that calls end", how);
-		ms = (emu_now_ns() - begun) / 1000000;
 		nr = atomic_load(&f.emu.nr[EMU_POLL]);
+		ms = (emu_now_ns() - begun) / 1000000;
 		ok(nr <= ms / 100 + 1, "%s: %d polls in %d ms", how, nr,
 		   (int)ms);
 		atomic_store(&f.emu.nr_forgets, 1);
