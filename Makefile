@@ -59,6 +59,7 @@ HASH := \#
 include lib/features.mk
 include lib/lib.mk
 include lib/mpi.mk
+include lib/gomp.mk
 include bpf/bpf.mk
 include tools/tools.mk
 include Documentation/examples/examples.mk

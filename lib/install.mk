@@ -35,6 +35,7 @@ INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 
 comma := ,
 LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a \
+	$(notdir $(GOMP_SO)) $(GOMP_LINKS) \
 	$(if $(HAVE_MPI),$(notdir $(MPI_SO)) $(MPI_LINKS))
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
@@ -50,7 +51,7 @@ CMAKE_SED = -e 's|@LIBDIR@|$(call from_cmake,$(LIBDIR))|' \
 CMAKE_FILES := lkdfConfig.cmake lkdfConfigVersion.cmake
 
 .PHONY: install install-strip uninstall
-install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_MPI) $(INSTALL_BIN) $(INSTALL_MAN1) \
+install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(GOMP_SO) $(INSTALL_MPI) $(INSTALL_BIN) $(INSTALL_MAN1) \
 		$(INSTALL_MAN3) ## to $(DESTDIR)$(PREFIX)
 	$(Q)$(INSTALL) -d $(DESTDIR)$(LIBDIR) $(DESTDIR)$(PKGCONFIGDIR) \
 		$(DESTDIR)$(INCLUDEDIR)/lkdf
@@ -60,7 +61,8 @@ install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(INSTALL_MPI) $(INSTALL_BIN) $(INSTALL
 	$(Q)ln -sf $(MALLOC_SONAME) $(DESTDIR)$(LIBDIR)/$(notdir $(MALLOC_SO))
 	$(Q)ln -sf $(notdir $(LIB_SO)) $(DESTDIR)$(LIBDIR)/$(LIB_SONAME)
 	$(Q)ln -sf $(LIB_SONAME) $(DESTDIR)$(LIBDIR)/liblkdf.so
-	$(call install_some,644 $(STRIP_LIB),$(INSTALL_MPI),$(LIBDIR))
+	$(call install_some,644 $(STRIP_LIB),$(GOMP_SO) $(INSTALL_MPI),$(LIBDIR))
+	$(Q)cp -d $(addprefix $(BUILD)/,$(GOMP_LINKS)) $(DESTDIR)$(LIBDIR)
 	$(Q)$(if $(INSTALL_MPI),cp -d $(addprefix $(BUILD)/,$(MPI_LINKS)) \
 		$(DESTDIR)$(LIBDIR))
 	$(Q)$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)

@@ -14,7 +14,9 @@ CHECK_C = {'lib/base/check.c', 'lib/api/check_state.c'}
 # Where glibc's malloc ends the process, ours must, too.
 START_C = {'lib/malloc/start.c', 'lib/base/thrown.c'}
 # A library beside liblkdf has no log of a runtime.
-MPI_C = {'lib/mpi/open.c', 'lib/mpi/share.c'}
+MPI_C = {'lib/mpi/open.c', 'lib/mpi/share.c', 'lib/gomp/say.c'}
+# A program of OpenMP that nobody can run as it is must not go on.
+REFUSE_C = {'lib/gomp/say.c'}
 RULES = [
     (r'atomic_(?:thread|signal)_fence|__sync_synchronize'
      r'|__atomic_(?:thread|signal)_fence|_mm_[lms]fence|__builtin_ia32_[lms]fence'
@@ -25,7 +27,7 @@ RULES = [
      r'|psignal|v?syslog|v?dprintf)', CHECK_C | MPI_C,
      'the library prints nothing: log_text() or err()'),
     (r'(?:_?_?exit|_Exit|quick_exit|abort|__builtin_trap|__assert_fail|assert)'
-     r'(?=\s*\()', CHECK_C | START_C, 'return an error, or check() the impossible'),
+     r'(?=\s*\()', CHECK_C | START_C | REFUSE_C, 'return an error, or check() the impossible'),
 ]
 
 report = ctext.Report()

@@ -22,7 +22,7 @@ ranks='
 11	io offload
 12	seal
 13	rt
-14	api malloc mpi
+14	api malloc mpi gomp
 '
 
 # Rooms of the program lkdf. A file above the rooms sees none of them.

@@ -14,7 +14,7 @@
 deb=$(realpath "${1:?usage: test_deb.sh DEB}")
 : >"$dir/log"
 
-names='liblkdf0 liblkdf-dev liblkdf-malloc0 lkdf lkdf-dkms lkdf-doc'
+names='liblkdf0 liblkdf-dev liblkdf-gomp0 liblkdf-malloc0 lkdf lkdf-dkms lkdf-doc'
 for name in $names; do
 	ls "$deb/${name}"_*.deb >"$dir/log" 2>&1
 	ok $? "there is a package $name"
@@ -108,8 +108,8 @@ life() {
 		>"$dir/log" 2>&1 &&
 		inside dpkg -s lkdf | grep -q '^Version: .*+next$'
 	ok $? 'they are upgraded'
-	inside apt-get purge -y -qq liblkdf0 liblkdf-dev liblkdf-malloc0 lkdf \
-		lkdf-doc >"$dir/log" 2>&1
+	inside apt-get purge -y -qq liblkdf0 liblkdf-dev liblkdf-gomp0 \
+		liblkdf-malloc0 lkdf lkdf-doc >"$dir/log" 2>&1
 	ok $? 'they are removed'
 	listed >"$dir/after"
 	# The group stays, as groups of packages do; its backup is that of shadow.

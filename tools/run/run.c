@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "run/openmp.h"
 #include "run/report.h"
 #include "stat/ask.h"
 #include "stat/child.h"
@@ -29,7 +30,7 @@ static const char verb[] = "run";
 struct run_opts {
 	struct cli_common common;
 	const char *trace, *workers, *cpus, *place, *options;
-	bool is_reported;
+	bool is_reported, is_openmp;
 	long timeout;
 };
 
@@ -46,6 +47,8 @@ static const struct cli_row rows[] = {
 	  "tasks run where their data are, or not, as LKDF_PLACEMENT" },
 	{ "options", 'o', CLI_TEXT, offsetof(struct run_opts, options),
 	  "OPTIONS", "more options of the runtime, as name=value,..." },
+	{ "openmp", 0, CLI_FLAG, offsetof(struct run_opts, is_openmp), NULL,
+	  "regions and tasks of a program of gcc's OpenMP are lkdf's" },
 	{ "timeout", 'T', CLI_INT, offsetof(struct run_opts, timeout), "S",
 	  "after S seconds say what the workers do, and end it" },
 };
@@ -130,10 +133,24 @@ static int check_values(const struct run_opts *o)
 	return 0;
 }
 
+static int set_openmp(const struct run_opts *o)
+{
+	char text[2 * PATH_MAX];
+
+	if (!openmp_preload(text, sizeof(text)))
+		return fail("--openmp: %s is not there; make builds it, and "
+			    "make install puts it beside liblkdf.so",
+			    text);
+	set(o, "LD_PRELOAD", text);
+	return 0;
+}
+
 static int set_environment(const struct run_opts *o)
 {
 	int code = check_values(o);
 
+	if (!code && o->is_openmp)
+		code = set_openmp(o);
 	if (code)
 		return code;
 	if (o->trace)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * The calls that gcc makes, as gcc 12 makes them. Their names and arguments are
+ * the interface of libgomp.
+ */
+#ifndef GOMP_CALLS_H
+#define GOMP_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef unsigned long long ull;
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags);
+void GOMP_barrier(void);
+bool GOMP_single_start(void);
+void *GOMP_single_copy_start(void);
+void GOMP_single_copy_end(void *data);
+
+#define DECLARE_NEXT(name)                                     \
+	bool GOMP_loop_##name##_next(long *first, long *last); \
+	bool GOMP_loop_ull_##name##_next(ull *first, ull *last)
+#define DECLARE_LOOP(name)                                                  \
+	bool GOMP_loop_##name##_start(long begin, long end, long step,      \
+				      long chunk, long *first, long *last); \
+	bool GOMP_loop_ull_##name##_start(bool is_up, ull begin, ull end,   \
+					  ull step, ull chunk, ull *first,  \
+					  ull *last);                       \
+	DECLARE_NEXT(name)
+#define DECLARE_RUNTIME(name)                                               \
+	bool GOMP_loop_##name##_start(long begin, long end, long step,      \
+				      long *first, long *last);             \
+	bool GOMP_loop_ull_##name##_start(bool is_up, ull begin, ull end,   \
+					  ull step, ull *first, ull *last); \
+	DECLARE_NEXT(name)
+
+DECLARE_LOOP(static);
+DECLARE_LOOP(dynamic);
+DECLARE_LOOP(guided);
+DECLARE_LOOP(nonmonotonic_dynamic);
+DECLARE_LOOP(nonmonotonic_guided);
+DECLARE_LOOP(ordered_static);
+DECLARE_LOOP(ordered_dynamic);
+DECLARE_LOOP(ordered_guided);
+DECLARE_RUNTIME(runtime);
+DECLARE_RUNTIME(nonmonotonic_runtime);
+DECLARE_RUNTIME(maybe_nonmonotonic_runtime);
+DECLARE_RUNTIME(ordered_runtime);
+
+bool GOMP_loop_start(long begin, long end, long step, long schedule, long chunk,
+		     long *first, long *last, uintptr_t *reductions,
+		     void **mem);
+bool GOMP_loop_ordered_start(long begin, long end, long step, long schedule,
+			     long chunk, long *first, long *last,
+			     uintptr_t *reductions, void **mem);
+bool GOMP_loop_ull_start(bool is_up, ull begin, ull end, ull step,
+			 long schedule, ull chunk, ull *first, ull *last,
+			 uintptr_t *reductions, void **mem);
+bool GOMP_loop_ull_ordered_start(bool is_up, ull begin, ull end, ull step,
+				 long schedule, ull chunk, ull *first,
+				 ull *last, uintptr_t *reductions, void **mem);
+void GOMP_loop_end(void);
+void GOMP_loop_end_nowait(void);
+bool GOMP_loop_end_cancel(void);
+void GOMP_ordered_start(void);
+void GOMP_ordered_end(void);
+
+#define DECLARE_PARALLEL(name)                                            \
+	void GOMP_parallel_loop_##name(void (*fn)(void *), void *data,    \
+				       unsigned nr, long begin, long end, \
+				       long step, long chunk, unsigned flags)
+#define DECLARE_PARALLEL_RUNTIME(name)                                    \
+	void GOMP_parallel_loop_##name(void (*fn)(void *), void *data,    \
+				       unsigned nr, long begin, long end, \
+				       long step, unsigned flags)
+
+DECLARE_PARALLEL(static);
+DECLARE_PARALLEL(dynamic);
+DECLARE_PARALLEL(guided);
+DECLARE_PARALLEL(nonmonotonic_dynamic);
+DECLARE_PARALLEL(nonmonotonic_guided);
+DECLARE_PARALLEL_RUNTIME(runtime);
+DECLARE_PARALLEL_RUNTIME(nonmonotonic_runtime);
+DECLARE_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime);
+
+void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
+			    unsigned nr_sections, unsigned flags);
+unsigned GOMP_sections_start(unsigned nr);
+unsigned GOMP_sections2_start(unsigned nr, uintptr_t *reductions, void **mem);
+unsigned GOMP_sections_next(void);
+void GOMP_sections_end(void);
+void GOMP_sections_end_nowait(void);
+bool GOMP_sections_end_cancel(void);
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
+	       long size, long align, bool is_deferred, unsigned flags,
+	       void **depend, int priority, void *detach);
+void GOMP_taskwait(void);
+void GOMP_taskwait_depend(void **depend);
+void GOMP_taskyield(void);
+void GOMP_taskgroup_start(void);
+void GOMP_taskgroup_end(void);
+void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
+		   long size, long align, unsigned flags, unsigned long nr,
+		   int priority, long begin, long end, long step);
+void GOMP_taskloop_ull(void (*fn)(void *), void *data,
+		       void (*copy)(void *, void *), long size, long align,
+		       unsigned flags, unsigned long nr, int priority,
+		       ull begin, ull end, ull step);
+
+void GOMP_critical_start(void);
+void GOMP_critical_end(void);
+void GOMP_critical_name_start(void **name);
+void GOMP_critical_name_end(void **name);
+void GOMP_atomic_start(void);
+void GOMP_atomic_end(void);
+
+bool GOMP_cancel(int which, bool is_asked);
+bool GOMP_cancellation_point(int which);
+bool GOMP_barrier_cancel(void);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * liblkdf-gomp: the calls that gcc makes of OpenMP's constructs, answered by
+ * liblkdf. A library of its own that comes before libgomp, by LD_PRELOAD or by
+ * the order of the link.
+ *
+ * A pool is a runtime and its gang (lkdf/gang.h). A thread that begins a region
+ * has a pool until it ends, so members are the same threads in each region; a
+ * region inside another one borrows a pool for as long as it lasts.
+ */
+#ifndef GOMP_GOMP_H
+#define GOMP_GOMP_H
+
+#include "base/atomic.h"
+#include "base/util.h"
+
+#include <lkdf/lkdf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_THREADS 1024 /* of a team: workers of a runtime */
+#define MAX_LEVELS 16 /* of OMP_NUM_THREADS */
+#define NR_SIZES 5
+
+/* omp_sched_t; of a share, too. */
+enum schedule {
+	SCHEDULE_RUNTIME, /* as the program or OMP_SCHEDULE has set it */
+	SCHEDULE_STATIC,
+	SCHEDULE_DYNAMIC,
+	SCHEDULE_GUIDED,
+	SCHEDULE_AUTO,
+};
+#define SCHEDULE_MONOTONIC 0x80000000u
+
+/* A task's variables that OpenMP calls internal control variables. */
+struct env {
+	unsigned nr_threads; /* 0: as many as the pool has workers */
+	enum schedule schedule;
+	uint64_t chunk; /* 0: none was given */
+	unsigned max_levels; /* of regions with several threads */
+	bool is_dynamic;
+};
+
+/* Read once, constant afterwards. */
+struct settings {
+	struct env env;
+	unsigned nr_threads[MAX_LEVELS]; /* by level; 0: as that above */
+	unsigned nr_levels;
+	unsigned thread_limit;
+	bool is_bound; /* OMP_PROC_BIND, neither unset nor false */
+	char options[512]; /* of lkdf_open() */
+};
+
+/* Threads of a team divide work: iterations, sections, or a block. */
+struct work {
+	enum schedule schedule;
+	bool is_ordered;
+	uint64_t begin, end, step; /* as the program has them, modulo 2^64 */
+	uint64_t nr; /* iterations */
+	uint64_t chunk; /* iterations; 0: static, a block for each thread */
+	void *memory; /* zeroed, for the program; or NULL */
+};
+
+/*
+ * A construct and its work. Threads come to the constructs of a region in the
+ * same order, each at its own pace: the first one that comes makes it, and the
+ * last one that goes on to the next one frees it.
+ */
+struct share {
+	/* Set by the first thread, constant afterwards. */
+	struct work work;
+
+	/* Any thread of the team. */
+	_Alignas(CACHE_LINE) _Atomic(struct share *) next;
+	_Atomic(uint32_t) nr_gone;
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) at; /* iterations begun */
+
+	/* Ordered: the iteration whose turn it is; calls, a futex. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) turn;
+	_Atomic(uint32_t) nr_turns;
+};
+
+/* Tasks of one thread; that thread writes, others look. */
+struct tally {
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) nr_made;
+	_Atomic(uint64_t) nr_begun;
+};
+
+struct pool {
+	/* Set at open, constant afterwards. */
+	struct lkdf *rt;
+	struct lkdf_gang *gang; /* NULL: of one worker */
+	struct lkdf_kind *kind[NR_SIZES]; /* tasks, by bytes of argument */
+	struct tally *tally; /* of each thread */
+	unsigned nr; /* workers */
+	struct pool *next; /* under the lock of all pools */
+};
+
+struct team {
+	/* Set before the threads start, constant while they run. */
+	void (*fn)(void *data);
+	void *data;
+	struct pool *pool; /* NULL: of one thread */
+	unsigned nr;
+	unsigned level, nr_active; /* regions around, those of several */
+	struct team *outer; /* NULL: outside of all regions */
+	unsigned outer_num; /* this team's first thread there */
+	struct env env; /* of its threads, to begin with */
+
+	/* A team of several: where all threads begin. Of one: each construct in
+	 * turn. */
+	struct share first;
+
+	/* The thread in a single block gives it to the others. */
+	_Atomic(void *) copy;
+};
+
+/* A thread, as OpenMP sees it; a task has its own while it runs. */
+struct self {
+	struct team *team; /* NULL: not asked for yet */
+	struct lkdf_ctx *c; /* NULL: tasks run at once */
+	struct env env;
+	unsigned num;
+	bool is_final;
+	struct share *share; /* where it is */
+	uint64_t trip; /* static: of chunks */
+	uint64_t chunk_begin, chunk_end; /* iterations, of an ordered loop */
+};
+
+extern __thread struct self gomp_self
+	__attribute__((tls_model("initial-exec")));
+
+/* ---- settings ----------------------------------------------------------- */
+
+const struct settings *settings_get(void);
+
+/* How many threads OMP_NUM_THREADS says for that level; 0: it does not. */
+unsigned settings_threads(unsigned level);
+
+/* ---- pools -------------------------------------------------------------- */
+
+/* This thread's, of so many workers at least if it can be; NULL: none. */
+struct pool *pool_own(unsigned nr);
+
+/* Another one, for a region; NULL: none. */
+struct pool *pool_borrow(unsigned nr);
+void pool_return(struct pool *p);
+
+/* Workers of this thread's pool: threads of a region that asks for none. */
+unsigned pool_default(void);
+
+/* ---- teams -------------------------------------------------------------- */
+
+/* This thread's team; the first time outside of all regions one of one. */
+struct team *team_start(void);
+
+static inline struct team *team_self(void)
+{
+	struct team *t = gomp_self.team;
+
+	return likely(t != NULL) ? t : team_start();
+}
+
+void team_run(void (*fn)(void *data), void *data, unsigned nr,
+	      const struct work *first);
+void team_barrier(void);
+
+/* ---- shares ------------------------------------------------------------- */
+
+/* On to the next construct. True: this thread is the first there. */
+bool share_enter(const struct work *work);
+
+/* After the last one of the region. */
+void share_leave(void);
+
+/* Some of its iterations, as numbers; false: none are left. */
+bool share_take(struct share *s, uint64_t *begin, uint64_t *end);
+
+/* Of an ordered one: what was taken before is over for this thread. */
+void share_pass(struct share *s);
+void share_wait_turn(struct share *s);
+
+/* ---- tasks -------------------------------------------------------------- */
+
+int task_make_kinds(struct pool *p);
+void task_put_kinds(struct pool *p);
+void task_wait(void);
+
+/* ---- ends --------------------------------------------------------------- */
+
+/* A line on standard error. */
+void __attribute__((format(printf, 1, 2))) gomp_say(const char *fmt, ...);
+
+/* The call is not built: says so, and ends the process. */
+void __attribute__((noreturn)) gomp_refuse(const char *what);
+
+#endif

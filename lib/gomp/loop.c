@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Loops and sections. gcc has two families of calls, for long and for unsigned
+ * long long; both count their iterations modulo 2^64, so one way serves both.
+ */
+#include "gomp/calls.h"
+#include "gomp/gomp.h"
+
+#include <stdlib.h>
+
+/* A loop, as a call says it. */
+struct bounds {
+	uint64_t begin, end, step;
+	bool is_down;
+	uint64_t nr;
+};
+
+/* In the calls for long; none is 0 or less. */
+static uint64_t chunk_of_call(long chunk)
+{
+	return chunk > 0 ? (uint64_t)chunk : 0;
+}
+
+static uint64_t count_steps(uint64_t distance, uint64_t step)
+{
+	return (distance - 1) / step + 1;
+}
+
+static struct bounds bounds_long(long begin, long end, long step)
+{
+	struct bounds b = { .begin = (uint64_t)begin,
+			    .end = (uint64_t)end,
+			    .step = (uint64_t)step,
+			    .is_down = step < 0 };
+
+	if (b.is_down ? begin > end : begin < end)
+		b.nr = b.is_down ? count_steps(b.begin - b.end, -b.step)
+				 : count_steps(b.end - b.begin, b.step);
+	return b;
+}
+
+static struct bounds bounds_ull(bool is_up, ull begin, ull end, ull step)
+{
+	struct bounds b = {
+		.begin = begin, .end = end, .step = step, .is_down = !is_up
+	};
+
+	if (is_up ? begin < end : begin > end)
+		b.nr = is_up ? count_steps(end - begin, step)
+			     : count_steps(begin - end, -step);
+	return b;
+}
+
+/* schedule: of gcc's calls, with a bit that asks for nothing here. */
+static struct work work_of(const struct bounds *b, unsigned schedule,
+			   uint64_t chunk, bool is_ordered)
+{
+	struct work w = { .schedule = schedule & ~SCHEDULE_MONOTONIC,
+			  .begin = b->begin,
+			  .end = b->end,
+			  .step = b->step,
+			  .nr = b->nr,
+			  .chunk = chunk,
+			  .is_ordered = is_ordered };
+
+	team_self();
+	if (w.schedule == SCHEDULE_RUNTIME) {
+		w.schedule = gomp_self.env.schedule;
+		w.chunk = gomp_self.env.chunk;
+	}
+	if (w.schedule == SCHEDULE_AUTO) {
+		w.schedule = SCHEDULE_STATIC;
+		w.chunk = 0;
+	}
+	return w;
+}
+
+/* The next iterations of this thread's loop, as the program counts. */
+static bool take_next(uint64_t *begin, uint64_t *end)
+{
+	struct share *s = gomp_self.share;
+	const struct work *w = &s->work;
+	uint64_t first, last;
+
+	if (w->is_ordered)
+		share_pass(s);
+	if (!share_take(s, &first, &last))
+		return false;
+	gomp_self.chunk_begin = first;
+	gomp_self.chunk_end = last;
+	*begin = w->begin + first * w->step;
+	*end = last == w->nr ? w->end : w->begin + last * w->step;
+	return true;
+}
+
+static bool next_long(long *begin, long *end)
+{
+	uint64_t first, last;
+
+	if (!take_next(&first, &last))
+		return false;
+	*begin = (long)first;
+	*end = (long)last;
+	return true;
+}
+
+static bool next_ull(ull *begin, ull *end)
+{
+	uint64_t first, last;
+
+	if (!take_next(&first, &last))
+		return false;
+	*begin = first;
+	*end = last;
+	return true;
+}
+
+static bool start_long(struct work like, long *begin, long *end)
+{
+	share_enter(&like);
+	return next_long(begin, end);
+}
+
+static bool start_ull(struct work like, ull *begin, ull *end)
+{
+	share_enter(&like);
+	return next_ull(begin, end);
+}
+
+/* ---- calls -------------------------------------------------------------- */
+
+#define LONG_ARGS long begin, long end, long step
+#define ULL_ARGS bool is_up, ull begin, ull end, ull step
+#define LONG_BOUNDS bounds_long(begin, end, step)
+#define ULL_BOUNDS bounds_ull(is_up, begin, end, step)
+
+/* A schedule with a chunk: start and next, for both families. */
+#define LOOP(name, schedule, ordered)                                          \
+	bool GOMP_loop_##name##_start(LONG_ARGS, long chunk, long *first,      \
+				      long *last)                              \
+	{                                                                      \
+		struct bounds b = LONG_BOUNDS;                                 \
+                                                                               \
+		return start_long(work_of(&b, schedule, chunk_of_call(chunk),  \
+					  ordered),                            \
+				  first, last);                                \
+	}                                                                      \
+	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull chunk, ull *first,     \
+					  ull *last)                           \
+	{                                                                      \
+		struct bounds b = ULL_BOUNDS;                                  \
+                                                                               \
+		return start_ull(work_of(&b, schedule, chunk, ordered), first, \
+				 last);                                        \
+	}                                                                      \
+	NEXT(name)
+
+/* As the program or OMP_SCHEDULE has set it. */
+#define RUNTIME_LOOP(name, ordered)                                          \
+	bool GOMP_loop_##name##_start(LONG_ARGS, long *first, long *last)    \
+	{                                                                    \
+		struct bounds b = LONG_BOUNDS;                               \
+                                                                             \
+		return start_long(work_of(&b, SCHEDULE_RUNTIME, 0, ordered), \
+				  first, last);                              \
+	}                                                                    \
+	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull *first, ull *last)   \
+	{                                                                    \
+		struct bounds b = ULL_BOUNDS;                                \
+                                                                             \
+		return start_ull(work_of(&b, SCHEDULE_RUNTIME, 0, ordered),  \
+				 first, last);                               \
+	}                                                                    \
+	NEXT(name)
+
+#define NEXT(name)                                              \
+	bool GOMP_loop_##name##_next(long *first, long *last)   \
+	{                                                       \
+		return next_long(first, last);                  \
+	}                                                       \
+	bool GOMP_loop_ull_##name##_next(ull *first, ull *last) \
+	{                                                       \
+		return next_ull(first, last);                   \
+	}
+
+LOOP(static, SCHEDULE_STATIC, false)
+LOOP(dynamic, SCHEDULE_DYNAMIC, false)
+LOOP(guided, SCHEDULE_GUIDED, false)
+LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC, false)
+LOOP(nonmonotonic_guided, SCHEDULE_GUIDED, false)
+LOOP(ordered_static, SCHEDULE_STATIC, true)
+LOOP(ordered_dynamic, SCHEDULE_DYNAMIC, true)
+LOOP(ordered_guided, SCHEDULE_GUIDED, true)
+RUNTIME_LOOP(runtime, false)
+RUNTIME_LOOP(nonmonotonic_runtime, false)
+RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
+RUNTIME_LOOP(ordered_runtime, true)
+
+/*
+ * mem: NULL, or where the number of bytes stands that all threads of the
+ * construct get, zeroed. first NULL: iterations are asked for later.
+ */
+static void enter_with(struct work like, uintptr_t *reductions, void **mem)
+{
+	if (reductions)
+		gomp_refuse("a reduction over the tasks of a construct");
+	if (mem && *mem) {
+		like.memory = calloc(1, (uintptr_t)*mem);
+		if (!like.memory)
+			gomp_refuse("a construct without memory");
+	}
+	if (!share_enter(&like) && gomp_self.share->work.memory != like.memory)
+		free(like.memory);
+	if (mem)
+		*mem = gomp_self.share->work.memory;
+}
+
+bool GOMP_loop_start(LONG_ARGS, long schedule, long chunk, long *first,
+		     long *last, uintptr_t *reductions, void **mem)
+{
+	struct bounds b = LONG_BOUNDS;
+
+	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), false),
+		   reductions, mem);
+	return !first || next_long(first, last);
+}
+
+bool GOMP_loop_ordered_start(LONG_ARGS, long schedule, long chunk, long *first,
+			     long *last, uintptr_t *reductions, void **mem)
+{
+	struct bounds b = LONG_BOUNDS;
+
+	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), true),
+		   reductions, mem);
+	return !first || next_long(first, last);
+}
+
+bool GOMP_loop_ull_start(ULL_ARGS, long schedule, ull chunk, ull *first,
+			 ull *last, uintptr_t *reductions, void **mem)
+{
+	struct bounds b = ULL_BOUNDS;
+
+	enter_with(work_of(&b, (unsigned)schedule, chunk, false), reductions,
+		   mem);
+	return !first || next_ull(first, last);
+}
+
+bool GOMP_loop_ull_ordered_start(ULL_ARGS, long schedule, ull chunk, ull *first,
+				 ull *last, uintptr_t *reductions, void **mem)
+{
+	struct bounds b = ULL_BOUNDS;
+
+	enter_with(work_of(&b, (unsigned)schedule, chunk, true), reductions,
+		   mem);
+	return !first || next_ull(first, last);
+}
+
+void GOMP_loop_end(void)
+{
+	team_barrier();
+}
+
+void GOMP_loop_end_nowait(void)
+{
+}
+
+bool GOMP_loop_end_cancel(void)
+{
+	team_barrier();
+	return false;
+}
+
+void GOMP_ordered_start(void)
+{
+	share_wait_turn(gomp_self.share);
+}
+
+/* The turn is passed on with the next iterations. */
+void GOMP_ordered_end(void)
+{
+}
+
+/* ---- regions that are nothing but a loop -------------------------------- */
+
+#define PARALLEL_ARGS void (*fn)(void *), void *data, unsigned nr, LONG_ARGS
+
+#define PARALLEL_LOOP(name, schedule)                                       \
+	void GOMP_parallel_loop_##name(PARALLEL_ARGS, long chunk,           \
+				       unsigned flags)                      \
+	{                                                                   \
+		struct bounds b = LONG_BOUNDS;                              \
+		struct work first =                                         \
+			work_of(&b, schedule, chunk_of_call(chunk), false); \
+                                                                            \
+		(void)flags;                                                \
+		team_run(fn, data, nr, &first);                             \
+	}
+
+#define PARALLEL_RUNTIME(name)                                               \
+	void GOMP_parallel_loop_##name(PARALLEL_ARGS, unsigned flags)        \
+	{                                                                    \
+		struct bounds b = LONG_BOUNDS;                               \
+		struct work first = work_of(&b, SCHEDULE_RUNTIME, 0, false); \
+                                                                             \
+		(void)flags;                                                 \
+		team_run(fn, data, nr, &first);                              \
+	}
+
+PARALLEL_LOOP(static, SCHEDULE_STATIC)
+PARALLEL_LOOP(dynamic, SCHEDULE_DYNAMIC)
+PARALLEL_LOOP(guided, SCHEDULE_GUIDED)
+PARALLEL_LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC)
+PARALLEL_LOOP(nonmonotonic_guided, SCHEDULE_GUIDED)
+PARALLEL_RUNTIME(runtime)
+PARALLEL_RUNTIME(nonmonotonic_runtime)
+PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
+
+/* ---- sections ----------------------------------------------------------- */
+
+static struct work sections_of(unsigned nr)
+{
+	return (struct work){ .schedule = SCHEDULE_DYNAMIC,
+			      .nr = nr,
+			      .chunk = 1 };
+}
+
+unsigned GOMP_sections_next(void)
+{
+	uint64_t begin, end;
+
+	return share_take(gomp_self.share, &begin, &end) ? (unsigned)begin + 1
+							 : 0;
+}
+
+unsigned GOMP_sections_start(unsigned nr)
+{
+	struct work like = sections_of(nr);
+
+	share_enter(&like);
+	return GOMP_sections_next();
+}
+
+unsigned GOMP_sections2_start(unsigned nr, uintptr_t *reductions, void **mem)
+{
+	enter_with(sections_of(nr), reductions, mem);
+	return GOMP_sections_next();
+}
+
+void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
+			    unsigned nr_sections, unsigned flags)
+{
+	struct work first = sections_of(nr_sections);
+
+	(void)flags;
+	team_run(fn, data, nr, &first);
+}
+
+void GOMP_sections_end(void)
+{
+	team_barrier();
+}
+
+void GOMP_sections_end_nowait(void)
+{
+}
+
+bool GOMP_sections_end_cancel(void)
+{
+	team_barrier();
+	return false;
+}

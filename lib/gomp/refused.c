@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Calls of constructs that are not built. In libgomp they would divide the work
+ * of a team that libgomp does not know, and the result would be wrong without
+ * a word; so each of them ends the process, and says how to run the program.
+ */
+#include "gomp/gomp.h"
+
+#define REFUSED(name)               \
+	void name(void);            \
+	void name(void)             \
+	{                           \
+		gomp_refuse(#name); \
+	}
+
+REFUSED(GOMP_parallel_start)
+REFUSED(GOMP_parallel_end)
+REFUSED(GOMP_parallel_loop_static_start)
+REFUSED(GOMP_parallel_loop_dynamic_start)
+REFUSED(GOMP_parallel_loop_guided_start)
+REFUSED(GOMP_parallel_loop_runtime_start)
+REFUSED(GOMP_parallel_sections_start)
+REFUSED(GOMP_doacross_post)
+REFUSED(GOMP_doacross_ull_post)
+REFUSED(GOMP_doacross_ull_wait)
+REFUSED(GOMP_doacross_wait)
+REFUSED(GOMP_loop_doacross_dynamic_start)
+REFUSED(GOMP_loop_doacross_guided_start)
+REFUSED(GOMP_loop_doacross_runtime_start)
+REFUSED(GOMP_loop_doacross_static_start)
+REFUSED(GOMP_loop_ull_doacross_dynamic_start)
+REFUSED(GOMP_loop_ull_doacross_guided_start)
+REFUSED(GOMP_loop_ull_doacross_runtime_start)
+REFUSED(GOMP_loop_ull_doacross_static_start)
+REFUSED(GOMP_loop_doacross_start)
+REFUSED(GOMP_loop_ull_doacross_start)
+REFUSED(GOMP_parallel_reductions)
+REFUSED(GOMP_scope_start)
+REFUSED(GOMP_task_reduction_remap)
+REFUSED(GOMP_taskgroup_reduction_register)
+REFUSED(GOMP_taskgroup_reduction_unregister)
+REFUSED(GOMP_workshare_task_reduction_unregister)
+REFUSED(GOMP_teams)
+REFUSED(GOMP_teams4)
+REFUSED(GOMP_teams_reg)
+REFUSED(omp_fulfill_event)
+REFUSED(omp_fulfill_event_)

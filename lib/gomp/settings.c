@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * OMP_* variables, read once, before main(). A value that is not understood is
+ * named in a line, and the default serves.
+ */
+#include "gomp/gomp.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static struct settings settings;
+
+static void not_understood(const char *name, const char *value)
+{
+	gomp_say("%s=%s is not understood and not followed", name, value);
+}
+
+/* A number, and blanks around it. False: there is none in range. */
+static bool read_number(const char *text, char **end, uint64_t least,
+			uint64_t most, uint64_t *out)
+{
+	unsigned long long n;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	n = strtoull(text, end, 10);
+	if (errno || n < least || n > most)
+		return false;
+	while (isspace((unsigned char)**end))
+		(*end)++;
+	*out = n;
+	return true;
+}
+
+static void set_number(const char *name, uint64_t most, unsigned *out)
+{
+	const char *value = getenv(name);
+	uint64_t n;
+	char *end;
+
+	if (!value)
+		return;
+	if (read_number(value, &end, 1, most, &n) && !*end)
+		*out = (unsigned)n;
+	else
+		not_understood(name, value);
+}
+
+/* False: it is not set, or not understood. */
+static bool read_bool(const char *name, bool *out)
+{
+	const char *value = getenv(name);
+
+	if (!value)
+		return false;
+	if (!strcasecmp(value, "true") || !strcmp(value, "1"))
+		*out = true;
+	else if (!strcasecmp(value, "false") || !strcmp(value, "0"))
+		*out = false;
+	else {
+		not_understood(name, value);
+		return false;
+	}
+	return true;
+}
+
+static void set_threads(void)
+{
+	const char *value = getenv("OMP_NUM_THREADS"), *at = value;
+	unsigned nr = 0;
+	uint64_t n;
+	char *end;
+
+	while (at && nr < MAX_LEVELS) {
+		if (!read_number(at, &end, 1, INT_MAX, &n) ||
+		    (*end && *end != ',')) {
+			not_understood("OMP_NUM_THREADS", value);
+			return;
+		}
+		settings.nr_threads[nr++] =
+			(unsigned)(n < MAX_THREADS ? n : MAX_THREADS);
+		at = *end ? end + 1 : NULL;
+	}
+	settings.nr_levels = nr;
+	settings.env.nr_threads = settings.nr_threads[0];
+}
+
+static bool read_schedule(const char *word, size_t size, enum schedule *out)
+{
+	static const char *const names[] = { "static", "dynamic", "guided",
+					     "auto" };
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (size != strlen(names[i]) ||
+		    strncasecmp(word, names[i], size) != 0)
+			continue;
+		*out = (enum schedule)(SCHEDULE_STATIC + i);
+		return true;
+	}
+	return false;
+}
+
+/* [modifier:]kind[,chunk] */
+static void set_schedule(void)
+{
+	const char *value = getenv("OMP_SCHEDULE"), *word = value;
+	enum schedule schedule;
+	uint64_t chunk = 0;
+	size_t size;
+	char *end;
+
+	if (!value)
+		return;
+	if (strchr(word, ':'))
+		word = strchr(word, ':') + 1;
+	while (isspace((unsigned char)*word))
+		word++;
+	size = strcspn(word, ", \t");
+	end = (char *)(uintptr_t)(word + size);
+	end += strspn(end, " \t");
+	if (!read_schedule(word, size, &schedule) || (*end && *end != ',') ||
+	    (*end &&
+	     (!read_number(end + 1, &end, 1, INT_MAX, &chunk) || *end))) {
+		not_understood("OMP_SCHEDULE", value);
+		return;
+	}
+	settings.env.schedule = schedule;
+	settings.env.chunk = chunk;
+}
+
+static void set_levels(void)
+{
+	bool is_nested = false;
+
+	if (read_bool("OMP_NESTED", &is_nested) && is_nested)
+		settings.env.max_levels = INT_MAX;
+	if (settings.nr_levels > 1)
+		settings.env.max_levels = INT_MAX;
+	set_number("OMP_MAX_ACTIVE_LEVELS", INT_MAX, &settings.env.max_levels);
+}
+
+static void add_option(const char *fmt, const char *value)
+{
+	size_t at = strlen(settings.options);
+	int rc;
+
+	rc = snprintf(settings.options + at, sizeof(settings.options) - at, fmt,
+		      value);
+	if (rc < 0 || (size_t)rc >= sizeof(settings.options) - at)
+		settings.options[at] = 0;
+}
+
+/* KiB unless it says otherwise. */
+static void add_stack(void)
+{
+	const char *value = getenv("OMP_STACKSIZE");
+	char text[24], *end;
+	uint64_t n;
+	int shift = 10;
+
+	if (!value)
+		return;
+	if (!read_number(value, &end, 1, UINT32_MAX, &n))
+		end = (char *)"?";
+	if (*end) {
+		const char *units = "bkmg", *unit;
+
+		unit = strchr(units, tolower((unsigned char)*end));
+		if (!unit || end[1]) {
+			not_understood("OMP_STACKSIZE", value);
+			return;
+		}
+		shift = (int)(unit - units) * 10;
+	}
+	n = ((n << shift) + 1023) >> 10;
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)(n < 64 ? 64 : n));
+	add_option(",stack_kib=%s", text);
+}
+
+static void add_wait_policy(void)
+{
+	const char *value = getenv("OMP_WAIT_POLICY");
+
+	if (!value)
+		return;
+	if (!strcasecmp(value, "active"))
+		add_option("%s", ",spin_us=10000");
+	else if (!strcasecmp(value, "passive"))
+		add_option("%s", ",spin_us=0");
+	else
+		not_understood("OMP_WAIT_POLICY", value);
+}
+
+/* Sets of places, {0},{2:3}, as one list of CPUs. */
+static bool read_places(const char *at, char *list, size_t size)
+{
+	uint64_t first, nr;
+	size_t used = 0;
+	char *end;
+
+	while (*at) {
+		at += strspn(at, "{, \t");
+		nr = 1;
+		if (!read_number(at, &end, 0, INT_MAX, &first))
+			return false;
+		if (*end == ':' && !read_number(end + 1, &end, 1, INT_MAX, &nr))
+			return false;
+		if (*end != '}' && *end != ',')
+			return false;
+		used += (size_t)snprintf(list + used, size - used,
+					 "%s%llu-%llu", used ? "," : "",
+					 (unsigned long long)first,
+					 (unsigned long long)(first + nr - 1));
+		if (used >= size)
+			return false;
+		at = end + strspn(end, "}, \t");
+	}
+	return used > 0;
+}
+
+static void add_places(void)
+{
+	const char *bind = getenv("OMP_PROC_BIND");
+	const char *places = getenv("OMP_PLACES");
+	char list[256];
+
+	if (bind && !strcasecmp(bind, "false"))
+		add_option("%s", ",pin=no");
+	else if (bind && (!strcasecmp(bind, "true") ||
+			  !strncasecmp(bind, "spread", 6) ||
+			  !strncasecmp(bind, "close", 5) ||
+			  !strncasecmp(bind, "master", 6) ||
+			  !strncasecmp(bind, "primary", 7)))
+		settings.is_bound = true;
+	else if (bind)
+		not_understood("OMP_PROC_BIND", bind);
+	if (places && *places == '{') {
+		if (read_places(places, list, sizeof(list)))
+			add_option(",cpus=\"%s\"", list);
+		else
+			not_understood("OMP_PLACES", places);
+		settings.is_bound |= !bind;
+	} else if (places && !bind) {
+		settings.is_bound = true;
+	}
+	if (settings.is_bound)
+		add_option("%s", ",pin=yes");
+}
+
+static void display_all(void)
+{
+	static const char *const names[] = { "", "STATIC", "DYNAMIC", "GUIDED",
+					     "AUTO" };
+	bool wants = false;
+
+	if (!read_bool("OMP_DISPLAY_ENV", &wants) || !wants)
+		return;
+	gomp_say("OPENMP DISPLAY ENVIRONMENT BEGIN");
+	gomp_say("  _OPENMP = '201511'");
+	if (settings.env.nr_threads)
+		gomp_say("  OMP_NUM_THREADS = '%u'", settings.env.nr_threads);
+	else
+		gomp_say("  OMP_NUM_THREADS = one for each worker of lkdf");
+	gomp_say("  OMP_DYNAMIC = '%s'",
+		 settings.env.is_dynamic ? "TRUE" : "FALSE");
+	gomp_say("  OMP_SCHEDULE = '%s,%llu'", names[settings.env.schedule],
+		 (unsigned long long)settings.env.chunk);
+	gomp_say("  OMP_THREAD_LIMIT = '%u'", settings.thread_limit);
+	gomp_say("  OMP_MAX_ACTIVE_LEVELS = '%u'", settings.env.max_levels);
+	gomp_say("  options of lkdf = '%s'", settings.options);
+	gomp_say("OPENMP DISPLAY ENVIRONMENT END");
+}
+
+__attribute__((constructor)) static void read_all(void)
+{
+	bool cancels = false;
+
+	settings.env = (struct env){ .schedule = SCHEDULE_DYNAMIC,
+				     .chunk = 1,
+				     .max_levels = 1 };
+	settings.thread_limit = MAX_THREADS;
+	set_threads();
+	set_schedule();
+	set_levels();
+	set_number("OMP_THREAD_LIMIT", INT_MAX, &settings.thread_limit);
+	read_bool("OMP_DYNAMIC", &settings.env.is_dynamic);
+	/* Bodies here are OpenMP's own threads. */
+	add_option("%s", "omp=no");
+	add_stack();
+	add_wait_policy();
+	add_places();
+	if (read_bool("OMP_CANCELLATION", &cancels) && cancels)
+		not_understood("OMP_CANCELLATION", "true");
+	display_all();
+}
+
+const struct settings *settings_get(void)
+{
+	return &settings;
+}
+
+unsigned settings_threads(unsigned level)
+{
+	if (!settings.nr_levels)
+		return 0;
+	return settings.nr_threads[level < settings.nr_levels
+					   ? level
+					   : settings.nr_levels - 1];
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Tasks. A team of several threads spawns them, below the member or task that
+ * makes them; a thread outside of such a team runs them at once.
+ */
+#include "gomp/calls.h"
+#include "gomp/gomp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Of GOMP_task(). */
+#define TASK_FINAL 2u
+#define TASK_DEPEND 8u
+#define TASK_UP 0x100u
+#define TASK_GRAINSIZE 0x200u
+#define TASK_IF 0x400u
+#define TASK_NOGROUP 0x800u
+#define TASK_REDUCTION 0x1000u
+#define TASK_DETACH 0x2000u
+
+#define ARG_ALIGN 16
+
+/* As libgomp: beyond so many for each thread a task runs at once. */
+#define MANY_WAIT 64
+
+/* So many tasks are made between two counts of those that wait. */
+#define COUNT_EVERY 32
+
+struct head {
+	void (*fn)(void *data);
+	struct team *team;
+	struct env env;
+	bool is_final;
+	void *block; /* the argument; NULL: it follows */
+};
+
+struct task {
+	struct head head;
+	_Alignas(ARG_ALIGN) char arg[];
+};
+
+static const uint32_t sizes[NR_SIZES] = { 128, 256, 512, 2048, 16384 };
+
+static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
+{
+	gomp_self = (struct self){ .team = h->team,
+				   .c = c,
+				   .env = h->env,
+				   .num = num,
+				   .is_final = h->is_final,
+				   .share = gomp_self.share };
+}
+
+static int run_task(struct lkdf_ctx *c, void *arg)
+{
+	struct self before = gomp_self;
+	struct task *t = arg;
+	unsigned num = (unsigned)lkdf_worker(c);
+	struct tally *tally = &t->head.team->pool->tally[num];
+
+	a_store(&tally->nr_begun, a_load(&tally->nr_begun, relaxed) + 1,
+		relaxed);
+	begin_task(&t->head, c, num);
+	t->head.fn(t->head.block ? t->head.block : t->arg);
+	gomp_self = before;
+	free(t->head.block);
+	return 0;
+}
+
+int task_make_kinds(struct pool *p)
+{
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < NR_SIZES && !rc; i++)
+		rc = lkdf_kind_create(p->rt,
+				      LKDF_KIND(.name = "OpenMP task",
+						.fn = run_task,
+						.arg_size = sizes[i]),
+				      &p->kind[i]);
+	return rc;
+}
+
+void task_put_kinds(struct pool *p)
+{
+	unsigned i;
+
+	for (i = 0; i < NR_SIZES; i++)
+		lkdf_kind_put(p->kind[i]);
+}
+
+/* ---- how many wait ------------------------------------------------------ */
+
+static bool many_wait(const struct team *t)
+{
+	const struct tally *tally = t->pool->tally;
+	uint64_t nr = 0;
+	unsigned i;
+
+	for (i = 0; i < t->nr; i++)
+		nr += a_load(&tally[i].nr_made, relaxed) -
+		      a_load(&tally[i].nr_begun, relaxed);
+	return nr > (uint64_t)MANY_WAIT * t->nr;
+}
+
+/* A task is about to be made. True: there are enough. */
+static bool note_made(const struct team *t)
+{
+	struct tally *tally = &t->pool->tally[lkdf_worker(gomp_self.c)];
+	uint64_t nr = a_load(&tally->nr_made, relaxed);
+
+	if (nr % COUNT_EVERY == 0 && many_wait(t))
+		return true;
+	a_store(&tally->nr_made, nr + 1, relaxed);
+	return false;
+}
+
+/* ---- making one --------------------------------------------------------- */
+
+struct args {
+	void (*fn)(void *);
+	void *data;
+	void (*copy)(void *to, void *from);
+	size_t size, align;
+	unsigned flags;
+	bool is_bounded;
+	uint64_t bounds[2]; /* with which the argument begins then */
+};
+
+static size_t align_up(size_t n, size_t align)
+{
+	return (n + align - 1) & ~(align - 1);
+}
+
+static void set_bounds(const struct args *a, void *arg)
+{
+	if (a->is_bounded)
+		memcpy(arg, a->bounds, sizeof(a->bounds));
+}
+
+static void fill_arg(const struct args *a, void *to)
+{
+	if (a->copy)
+		a->copy(to, a->data);
+	else
+		memcpy(to, a->data, a->size);
+	set_bounds(a, to);
+}
+
+static struct head head_of(const struct args *a)
+{
+	return (struct head){ .fn = a->fn,
+			      .team = team_self(),
+			      .env = gomp_self.env,
+			      .is_final = gomp_self.is_final ||
+					  a->flags & TASK_FINAL };
+}
+
+/* In the thread that meets it, before that goes on. */
+static void run_now(const struct args *a)
+{
+	struct self before = gomp_self;
+	struct head h = head_of(a);
+
+	gomp_self.is_final = h.is_final;
+	if (a->copy) {
+		char room[a->size + a->align];
+		char *arg = (char *)align_up((uintptr_t)room, a->align);
+
+		fill_arg(a, arg);
+		a->fn(arg);
+	} else {
+		set_bounds(a, a->data);
+		a->fn(a->data);
+	}
+	gomp_self = before;
+}
+
+static struct lkdf_kind *kind_of(const struct pool *p, size_t size,
+				 uint32_t *room)
+{
+	unsigned i;
+
+	for (i = 0; i < NR_SIZES; i++)
+		if (size <= sizes[i]) {
+			*room = sizes[i];
+			return p->kind[i];
+		}
+	return NULL;
+}
+
+/*
+ * An argument that a constructor has made stays where it was made: it has a
+ * block of its own. False: no memory.
+ */
+static bool spawn_block(const struct args *a)
+{
+	size_t align = a->align < ARG_ALIGN ? ARG_ALIGN : a->align;
+	char task[128] __attribute__((aligned(ARG_ALIGN))) = { 0 };
+	struct task *t = (struct task *)task;
+
+	t->head = head_of(a);
+	t->head.block = aligned_alloc(align, align_up(a->size, align));
+	if (!t->head.block)
+		return false;
+	fill_arg(a, t->head.block);
+	if (!lkdf_spawn(gomp_self.c, t->head.team->pool->kind[0], task))
+		return true;
+	/* It was made here, so it runs here. */
+	a->fn(t->head.block);
+	free(t->head.block);
+	return true;
+}
+
+static bool spawn_copied(const struct args *a)
+{
+	uint32_t room;
+	struct lkdf_kind *k = kind_of(team_self()->pool,
+				      sizeof(struct task) + a->size, &room);
+
+	if (!k)
+		return spawn_block(a);
+	{
+		char task[room] __attribute__((aligned(ARG_ALIGN)));
+		struct task *t = (struct task *)task;
+
+		t->head = head_of(a);
+		fill_arg(a, t->arg);
+		return !lkdf_spawn(gomp_self.c, k, task);
+	}
+}
+
+static void make_task(const struct args *a, bool is_deferred)
+{
+	const struct team *t = team_self();
+
+	if (!is_deferred || t->nr == 1 || gomp_self.is_final || note_made(t)) {
+		run_now(a);
+		return;
+	}
+	if (a->copy || a->align > ARG_ALIGN ? !spawn_block(a)
+					    : !spawn_copied(a))
+		run_now(a);
+}
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
+	       long size, long align, bool is_deferred, unsigned flags,
+	       void **depend, int priority, void *detach)
+{
+	struct args a = { .fn = fn,
+			  .data = data,
+			  .copy = copy,
+			  .size = (size_t)size,
+			  .align = (size_t)align,
+			  .flags = flags };
+
+	(void)depend;
+	(void)priority;
+	(void)detach;
+	if (flags & TASK_DETACH)
+		gomp_refuse("task detach");
+	/*
+	 * Tasks with depend run in the order in which they are made, which any
+	 * set of dependences allows: each one ends before the next is made.
+	 */
+	make_task(&a, is_deferred && !(flags & TASK_DEPEND));
+}
+
+void task_wait(void)
+{
+	if (team_self()->nr > 1)
+		lkdf_join(gomp_self.c);
+}
+
+void GOMP_taskwait(void)
+{
+	task_wait();
+}
+
+/* Those that it names were run when they were made. */
+void GOMP_taskwait_depend(void **depend)
+{
+	(void)depend;
+}
+
+void GOMP_taskyield(void)
+{
+}
+
+void GOMP_taskgroup_start(void)
+{
+}
+
+/* All children and what is below them, those from before the group as well. */
+void GOMP_taskgroup_end(void)
+{
+	task_wait();
+}
+
+/* ---- loops of tasks ----------------------------------------------------- */
+
+/* Iterations of the first tasks, and how many have one more than the rest. */
+struct split {
+	uint64_t nr_tasks, each, nr_more;
+};
+
+static struct split split_loop(uint64_t nr, uint64_t asked, unsigned flags)
+{
+	struct split s = { .nr_tasks = asked };
+
+	if (!asked)
+		s.nr_tasks = team_self()->nr;
+	else if (flags & TASK_GRAINSIZE)
+		s.nr_tasks = nr / asked ? nr / asked : 1;
+	if (s.nr_tasks > nr)
+		s.nr_tasks = nr;
+	s.each = nr / s.nr_tasks;
+	s.nr_more = nr % s.nr_tasks;
+	return s;
+}
+
+static void run_loop_tasks(struct args *a, const struct split *s,
+			   uint64_t begin, uint64_t step, uint64_t last_end)
+{
+	uint64_t i, end;
+
+	a->is_bounded = true;
+	for (i = 0; i < s->nr_tasks; i++) {
+		end = i + 1 == s->nr_tasks
+			      ? last_end
+			      : begin + (s->each + (i < s->nr_more)) * step;
+		a->bounds[0] = begin;
+		a->bounds[1] = end;
+		make_task(a, a->flags & TASK_IF);
+		begin = end;
+	}
+}
+
+static void run_taskloop(struct args *a, uint64_t nr, uint64_t asked,
+			 uint64_t begin, uint64_t step, uint64_t end)
+{
+	struct split s;
+
+	if (a->flags & TASK_REDUCTION)
+		gomp_refuse("a reduction of taskloop");
+	if (!nr)
+		return;
+	s = split_loop(nr, asked, a->flags);
+	run_loop_tasks(a, &s, begin, step, end);
+	if (!(a->flags & TASK_NOGROUP))
+		task_wait();
+}
+
+#define TASKLOOP_ARGS(type)                                              \
+	void (*fn)(void *), void *data, void (*copy)(void *, void *),    \
+		long size, long align, unsigned flags, unsigned long nr, \
+		int priority, type begin, type end, type step
+#define TASKLOOP_ARGS_OF_CALL                                               \
+	{                                                                   \
+		.fn = fn, .data = data, .copy = copy, .size = (size_t)size, \
+		.align = (size_t)align, .flags = flags                      \
+	}
+
+void GOMP_taskloop(TASKLOOP_ARGS(long))
+{
+	struct args a = TASKLOOP_ARGS_OF_CALL;
+	uint64_t from = (uint64_t)begin, to = (uint64_t)end, n = 0;
+
+	(void)priority;
+	if (step > 0 && begin < end)
+		n = (to - from - 1) / (uint64_t)step + 1;
+	else if (step < 0 && begin > end)
+		n = (from - to - 1) / -(uint64_t)step + 1;
+	run_taskloop(&a, n, nr, from, (uint64_t)step, to);
+}
+
+void GOMP_taskloop_ull(TASKLOOP_ARGS(ull))
+{
+	struct args a = TASKLOOP_ARGS_OF_CALL;
+	uint64_t n = 0;
+
+	(void)priority;
+	if (flags & TASK_UP && begin < end)
+		n = (end - begin - 1) / step + 1;
+	else if (!(flags & TASK_UP) && begin > end)
+		n = (begin - end - 1) / -step + 1;
+	run_taskloop(&a, n, nr, begin, step, end);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Regions and what their threads do together. */
+#include "gomp/calls.h"
+#include "gomp/gomp.h"
+
+#include <string.h>
+
+__thread struct self gomp_self __attribute__((tls_model("initial-exec")));
+
+/* Of a thread outside of all regions. */
+static __thread struct team outside __attribute__((tls_model("initial-exec")));
+
+struct team *team_start(void)
+{
+	struct self *self = &gomp_self;
+
+	outside.nr = 1;
+	outside.env = self->env = settings_get()->env;
+	self->team = &outside;
+	self->share = &outside.first;
+	return self->team;
+}
+
+/* A thread of the team, from here to the end of its function. */
+static void enter_team(struct team *t, struct lkdf_ctx *c, unsigned num)
+{
+	gomp_self = (struct self){
+		.team = t, .c = c, .env = t->env, .num = num, .share = &t->first
+	};
+}
+
+static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
+{
+	struct self before = gomp_self;
+	struct team *t = u;
+
+	enter_team(t, c, num);
+	t->fn(t->data);
+	share_leave();
+	gomp_self = before;
+}
+
+static void run_alone(struct team *t)
+{
+	struct self before = gomp_self;
+
+	t->nr = 1;
+	t->pool = NULL;
+	enter_team(t, NULL, 0);
+	t->fn(t->data);
+	gomp_self = before;
+}
+
+/* Threads of a region that asks for nr, or for none in particular. */
+static unsigned choose_threads(const struct team *outer, unsigned nr)
+{
+	unsigned limit = settings_get()->thread_limit;
+
+	if (outer->nr_active >= gomp_self.env.max_levels)
+		return 1;
+	if (!nr)
+		nr = gomp_self.env.nr_threads;
+	if (!nr)
+		nr = outer->nr_active ? outer->nr : pool_default();
+	if (nr > MAX_THREADS)
+		nr = MAX_THREADS;
+	return nr < limit ? nr : limit;
+}
+
+/* The number of threads for the next level, where the environment says one. */
+static void deepen_env(struct team *t)
+{
+	unsigned nr = settings_threads(t->level);
+
+	if (nr && settings_get()->nr_levels > t->level)
+		t->env.nr_threads = nr;
+}
+
+static void run_several(struct team *t, struct pool *p)
+{
+	if (t->nr > p->nr)
+		t->nr = p->nr;
+	memset(p->tally, 0, t->nr * sizeof(*p->tally));
+	t->pool = p;
+	t->nr_active++;
+	if (t->nr < 2 || lkdf_gang_run(p->gang, t->nr, run_member, t)) {
+		t->nr_active--;
+		run_alone(t);
+	}
+}
+
+void team_run(void (*fn)(void *data), void *data, unsigned nr,
+	      const struct work *first)
+{
+	struct team *outer = team_self();
+	struct team t = { .fn = fn,
+			  .data = data,
+			  .level = outer->level + 1,
+			  .nr_active = outer->nr_active,
+			  .outer = outer,
+			  .outer_num = gomp_self.num,
+			  .env = gomp_self.env };
+	struct pool *p = NULL;
+
+	deepen_env(&t);
+	if (first)
+		t.first.work = *first;
+	t.nr = choose_threads(outer, nr);
+	if (t.nr > 1)
+		p = outer->nr_active ? pool_borrow(t.nr) : pool_own(t.nr);
+	if (p)
+		run_several(&t, p);
+	else
+		run_alone(&t);
+	if (p && outer->nr_active)
+		pool_return(p);
+}
+
+void team_barrier(void)
+{
+	if (team_self()->nr > 1)
+		lkdf_gang_barrier(gomp_self.c);
+}
+
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags)
+{
+	(void)flags;
+	team_run(fn, data, nr, NULL);
+}
+
+void GOMP_barrier(void)
+{
+	team_barrier();
+}
+
+bool GOMP_single_start(void)
+{
+	struct work block = { .nr = 1 };
+
+	return team_self()->nr == 1 || share_enter(&block);
+}
+
+/* NULL: this thread is to run the block, and to end it by the call below. */
+void *GOMP_single_copy_start(void)
+{
+	struct team *t = team_self();
+	void *data;
+
+	if (GOMP_single_start())
+		return NULL;
+	team_barrier();
+	/* Before the barrier that follows here the next block has no copy. */
+	data = a_load(&t->copy, relaxed);
+	team_barrier();
+	return data;
+}
+
+void GOMP_single_copy_end(void *data)
+{
+	a_store(&team_self()->copy, data, relaxed);
+	team_barrier();
+	team_barrier();
+}

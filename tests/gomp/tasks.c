@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Tasks of OpenMP: each line is the same with libgomp. */
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static int fib(int n)
+{
+	int a, b;
+
+	if (n < 2)
+		return n;
+#pragma omp task shared(a)
+	a = fib(n - 1);
+#pragma omp task shared(b)
+	b = fib(n - 2);
+#pragma omp taskwait
+	return a + b;
+}
+
+static void trees(void)
+{
+	int n = 0, i;
+
+#pragma omp parallel
+#pragma omp single
+	n = fib(20);
+	printf("fib: %d\n", n);
+	/* Each thread makes some, and the barrier waits for all of them. */
+	for (i = n = 0; i < 20; i++) {
+#pragma omp parallel num_threads(4)
+		{
+#pragma omp task
+#pragma omp atomic
+			n++;
+#pragma omp barrier
+#pragma omp atomic
+			n += 100;
+#pragma omp task
+			{
+#pragma omp task
+#pragma omp atomic
+				n += 10000;
+			}
+		}
+	}
+	printf("barriers: %d\n", n);
+}
+
+struct large {
+	char bytes[20000];
+};
+
+/* Arguments of all sizes, and one whose bytes must be aligned. */
+static void arguments(void)
+{
+	struct large large;
+	_Alignas(64) char aligned[64];
+	int bad = 0, i;
+
+	memset(&large, 3, sizeof(large));
+	memset(aligned, 4, sizeof(aligned));
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	for (i = 0; i < 50; i++) {
+		char some[i * 20 + 1];
+
+		memset(some, i, sizeof(some));
+#pragma omp task firstprivate(large, i)
+		{
+			if (large.bytes[i] != 3 || large.bytes[19999] != 3) {
+#pragma omp atomic
+				bad++;
+			}
+		}
+#pragma omp task firstprivate(aligned)
+		{
+			if ((uintptr_t)aligned % 64 || aligned[63] != 4) {
+#pragma omp atomic
+				bad++;
+			}
+		}
+#pragma omp task firstprivate(some, i)
+		{
+			if (some[0] != i || some[i * 20] != i) {
+#pragma omp atomic
+				bad++;
+			}
+		}
+		memset(some, 99, sizeof(some));
+	}
+	printf("arguments: %d wrong\n", bad);
+}
+
+/* In the order that depend says. */
+static void dependences(void)
+{
+	int x = 1, y = 0, log[64], nr = 0, i;
+
+#pragma omp parallel num_threads(4)
+#pragma omp single
+	{
+		for (i = 0; i < 10; i++) {
+#pragma omp task depend(inout : x)
+			x = x * 3 + 1;
+		}
+#pragma omp task depend(in : x) depend(out : y)
+		y = x;
+#pragma omp task depend(in : y) depend(out : x)
+		x = y + 5;
+#pragma omp taskwait depend(in : x)
+		log[nr++] = x;
+#pragma omp task if (0) depend(in : x)
+		log[nr++] = x;
+	}
+	printf("depend: %d %d %d %d\n", x, y, nr, log[1]);
+}
+
+static void loops(void)
+{
+	long sum = 0;
+	int n = 0;
+
+#pragma omp parallel num_threads(3)
+#pragma omp single
+	{
+#pragma omp taskloop grainsize(7)
+		for (int i = 5; i < 1000; i += 3) {
+#pragma omp atomic
+			sum += i;
+		}
+#pragma omp taskloop num_tasks(9) nogroup
+		for (unsigned long long u = 1000; u > 100; u -= 100) {
+#pragma omp atomic
+			sum += (long)u;
+		}
+#pragma omp taskgroup
+		{
+#pragma omp task
+			{
+#pragma omp task
+#pragma omp atomic
+				n++;
+			}
+		}
+		n += 10 * (n == 1);
+	}
+	printf("taskloops: %ld, group %d\n", sum, n);
+}
+
+/* More than wait at a time, some of them final, some at once. */
+static void many(void)
+{
+	int n = 0, i, finals = 0;
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	for (i = 0; i < 20000; i++) {
+#pragma omp task if (i % 5) untied
+#pragma omp atomic
+		n++;
+#pragma omp task final(i % 4 == 0) mergeable priority(3)
+		if (omp_in_final()) {
+#pragma omp task
+#pragma omp atomic
+			finals += omp_in_final();
+		}
+#pragma omp taskyield
+	}
+	printf("many: %d, final %d\n", n, finals);
+}
+
+static void outside(void)
+{
+	int n = 0;
+
+#pragma omp task shared(n)
+	n++;
+#pragma omp taskwait
+#pragma omp taskloop shared(n)
+	for (int i = 0; i < 10; i++)
+		n++;
+	printf("outside: %d\n", n);
+}
+
+int main(void)
+{
+	trees();
+	arguments();
+	dependences();
+	loops();
+	many();
+	outside();
+	return 0;
+}

@@ -1,0 +1,163 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# Programs of OpenMP, compiled by gcc for libgomp, with liblkdf-gomp before it:
+# what they print is what libgomp prints, at -O0 and -O2, with 1 to 16 threads.
+# GOMP_SEEDS=N: so many random programs, from GOMP_FIRST on.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+unset OMP_NUM_THREADS OMP_SCHEDULE OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
+lib=$(cd "$build" && pwd)/liblkdf-gomp.so
+first=${GOMP_FIRST:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
+
+cat >"$dir/try.c" <<'END'
+int main(void) {
+#pragma omp parallel
+	{ }
+	return 0; }
+END
+if ! gcc -fopenmp -o "$dir/try" "$dir/try.c" >"$dir/log" 2>&1; then
+	echo '1..0 # SKIP no gcc with libgomp'
+	exit 0
+fi
+libgomp=$(ldd "$dir/try" | sed -n 's/.*libgomp[^ ]* => \([^ ]*\).*/\1/p')
+# A sanitizer is to come first, and these programs have none.
+case $(ldd "$lib") in
+*libasan* | *libtsan* | *libubsan*)
+	echo '1..0 # SKIP a sanitizer has to be loaded before the library'
+	exit 0
+	;;
+esac
+
+# with N FILE COMMAND...: standard output of the command, with n threads
+with() {
+	n=$1
+	out=$2
+	shift 2
+	OMP_NUM_THREADS=$n LD_PRELOAD=$lib timeout 120 "$@" >"$out" 2>"$dir/log"
+}
+
+# ---- versions --------------------------------------------------------------
+
+versions() {
+	nm -D --defined-only --with-symbol-versions "$1" |
+		sed -n 's/^[0-9a-f]* [Ti] \([A-Za-z].*@.*\)/\1/p' | sort
+}
+versions "$libgomp" >"$dir/theirs"
+versions "$lib" >"$dir/ours"
+comm -13 "$dir/theirs" "$dir/ours" >"$dir/log"
+[ ! -s "$dir/log" ] && [ "$(wc -l <"$dir/ours")" -gt 200 ]
+ok $? 'each call has the version that it has in libgomp'
+# A call that divides the work of a team would give wrong results there.
+comm -23 "$dir/theirs" "$dir/ours" | grep '^GOMP_' |
+	grep -vE '^GOMP_(PLUGIN|OFFLOAD|offload|target|error|warning|alloc|free)' \
+		>"$dir/log"
+[ ! -s "$dir/log" ]
+ok $? 'no call that belongs to a team is left to libgomp'
+
+# ---- programs --------------------------------------------------------------
+
+for name in loops regions tasks; do
+	for level in 0 2; do
+		program=$dir/$name$level
+		gcc -O$level -fopenmp -o "$program" "tests/gomp/$name.c" \
+			>"$dir/log" 2>&1 || {
+			ok 1 "$name is compiled"
+			continue
+		}
+		for n in 1 2 3 16; do
+			OMP_NUM_THREADS=$n "$program" >"$dir/want" &&
+				with $n "$dir/got" "$program" &&
+				diff "$dir/want" "$dir/got" >"$dir/log"
+			ok $? "$name, -O$level, $n threads"
+		done
+	done
+done
+with 2 "$dir/got" "$dir/regions2" fork && grep -qx 'forked: 3' "$dir/got"
+ok $? 'a forked child has regions of its own'
+
+seed=$first
+last=$((first + ${GOMP_SEEDS:-6}))
+while [ "$seed" -lt "$last" ]; do
+	python3 tests/gomp/random.py "$seed" >"$dir/random.c" &&
+		gcc -O$((seed % 3)) -fopenmp -o "$dir/random" "$dir/random.c" &&
+		OMP_NUM_THREADS=3 "$dir/random" >"$dir/want" &&
+		with 3 "$dir/got" "$dir/random" &&
+		diff "$dir/want" "$dir/got" >"$dir/log"
+	ok $? "the random program of seed $seed"
+	seed=$((seed + 1))
+done
+
+# ---- words -----------------------------------------------------------------
+
+cat >"$dir/not_built.c" <<'END'
+#include <stdio.h>
+int main(void) {
+	int n = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp for ordered(1) reduction(+ : n)
+	for (int i = 0; i < 10; i++) {
+#pragma omp ordered depend(sink : i - 1)
+		n++;
+#pragma omp ordered depend(source)
+	}
+	printf("%d\n", n);
+	return 0; }
+END
+gcc -fopenmp -o "$dir/not_built" "$dir/not_built.c" >"$dir/log" 2>&1
+with 2 "$dir/got" "$dir/not_built"
+[ $? -eq 1 ] && grep -q 'GOMP_loop_doacross.* is not built: run' "$dir/log"
+ok $? 'a construct that is not built ends the program by name'
+
+cat >"$dir/asks.c" <<'END'
+#include <omp.h>
+#include <stdio.h>
+int main(void) {
+	omp_sched_t kind;
+	int chunk, nr = 0;
+	omp_get_schedule(&kind, &chunk);
+#pragma omp parallel reduction(+ : nr)
+	nr++;
+	printf("%d %d %d %d %d\n", omp_get_max_threads(), nr, (int)kind, chunk,
+	       omp_get_max_active_levels());
+	return 0; }
+END
+gcc -fopenmp -o "$dir/asks" "$dir/asks.c" >"$dir/log" 2>&1
+# says WANT VARIABLE...: what the program prints with these
+says() {
+	want=$1
+	shift
+	env "$@" LD_PRELOAD="$lib" "$dir/asks" >"$dir/got" 2>"$dir/log"
+	[ "$(cat "$dir/got")" = "$want" ]
+}
+says '3 3 2 1 1' OMP_NUM_THREADS=3 && [ ! -s "$dir/log" ]
+ok $? 'OMP_NUM_THREADS'
+says '4 4 3 7 2' OMP_NUM_THREADS=4,2 OMP_SCHEDULE='guided, 7' \
+	OMP_MAX_ACTIVE_LEVELS=2
+ok $? 'OMP_SCHEDULE and OMP_MAX_ACTIVE_LEVELS'
+says '2 2 1 0 1' OMP_NUM_THREADS=5 OMP_THREAD_LIMIT=2 OMP_SCHEDULE=static
+ok $? 'OMP_THREAD_LIMIT'
+says '2 2 2 1 1' OMP_NUM_THREADS=2 OMP_SCHEDULE=often OMP_STACKSIZE=much &&
+	grep -q 'OMP_SCHEDULE=often is not understood' "$dir/log" &&
+	grep -q 'OMP_STACKSIZE=much is not understood' "$dir/log"
+ok $? 'what is not understood is named'
+says '2 2 2 1 1' OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive OMP_STACKSIZE=2M \
+	OMP_PROC_BIND=false OMP_DISPLAY_ENV=true &&
+	grep -q 'spin_us=0' "$dir/log" && grep -q 'stack_kib=2048' "$dir/log" &&
+	grep -q 'pin=no' "$dir/log"
+ok $? 'OMP_DISPLAY_ENV shows what lkdf makes of the others'
+says '2 2 2 1 1' LKDF_WORKERS=2 OMP_PLACES='{0}' && [ ! -s "$dir/log" ]
+ok $? 'LKDF_* are followed as well'
+
+# ---- by the tool -----------------------------------------------------------
+
+OMP_NUM_THREADS=2 "$build/lkdf" run -q --openmp -- "$dir/asks" >"$dir/got" \
+	2>"$dir/log" && [ "$(cat "$dir/got")" = '2 2 2 1 1' ]
+ok $? 'lkdf run --openmp'
+OMP_NUM_THREADS=2 "$build/lkdf" run -v --openmp -- "$dir/asks" >"$dir/got" \
+	2>"$dir/log"
+grep -q 'LD_PRELOAD=.*liblkdf-gomp.so' "$dir/log" &&
+	grep -q '2 workers' "$dir/log"
+ok $? 'and it sees the runtime of the program'
+
+echo "1..$nr"
+exit $failed
