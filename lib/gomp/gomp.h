@@ -122,6 +122,7 @@ struct self {
 	struct env env;
 	unsigned num;
 	bool is_final;
+	struct depends *depends; /* of its children; NULL: of none */
 	struct share *share; /* where it is */
 	uint64_t trip; /* static: of chunks */
 	uint64_t chunk_begin, chunk_end; /* iterations, of an ordered loop */

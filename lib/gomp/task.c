@@ -4,6 +4,7 @@
  * makes them; a thread outside of such a team runs them at once.
  */
 #include "gomp/calls.h"
+#include "gomp/depend.h"
 #include "gomp/gomp.h"
 
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static int run_task(struct lkdf_ctx *c, void *arg)
 		relaxed);
 	begin_task(&t->head, c, num);
 	t->head.fn(t->head.block ? t->head.block : t->arg);
+	depends_free(gomp_self.depends);
 	gomp_self = before;
 	free(t->head.block);
 	return 0;
@@ -104,19 +106,38 @@ static bool many_wait(const struct team *t)
 	return nr > (uint64_t)MANY_WAIT * t->nr;
 }
 
+static struct tally *own_tally(void)
+{
+	return &gomp_self.team->pool->tally[lkdf_worker(gomp_self.c)];
+}
+
+static void count_made(int nr)
+{
+	struct tally *t = own_tally();
+
+	a_store(&t->nr_made, a_load(&t->nr_made, relaxed) + (uint64_t)nr,
+		relaxed);
+}
+
 /* A task is about to be made. True: there are enough. */
 static bool note_made(const struct team *t)
 {
-	struct tally *tally = &t->pool->tally[lkdf_worker(gomp_self.c)];
-	uint64_t nr = a_load(&tally->nr_made, relaxed);
-
-	if (nr % COUNT_EVERY == 0 && many_wait(t))
+	if (a_load(&own_tally()->nr_made, relaxed) % COUNT_EVERY == 0 &&
+	    many_wait(t))
 		return true;
-	a_store(&tally->nr_made, nr + 1, relaxed);
+	count_made(1);
 	return false;
 }
 
 /* ---- making one --------------------------------------------------------- */
+
+/* A task's event, and the events that it starts after. */
+struct order {
+	struct lkdf_event after[LKDF_MAX_AFTER];
+	unsigned nr;
+	bool is_made;
+	struct lkdf_event done;
+};
 
 struct args {
 	void (*fn)(void *);
@@ -124,6 +145,7 @@ struct args {
 	void (*copy)(void *to, void *from);
 	size_t size, align;
 	unsigned flags;
+	struct order *order; /* of a task with depend, or NULL */
 	bool is_bounded;
 	uint64_t bounds[2]; /* with which the argument begins then */
 };
@@ -164,6 +186,7 @@ static void run_now(const struct args *a)
 	struct head h = head_of(a);
 
 	gomp_self.is_final = h.is_final;
+	gomp_self.depends = NULL;
 	if (a->copy) {
 		char room[a->size + a->align];
 		char *arg = (char *)align_up((uintptr_t)room, a->align);
@@ -174,6 +197,7 @@ static void run_now(const struct args *a)
 		set_bounds(a, a->data);
 		a->fn(a->data);
 	}
+	depends_free(gomp_self.depends);
 	gomp_self = before;
 }
 
@@ -188,6 +212,20 @@ static struct lkdf_kind *kind_of(const struct pool *p, size_t size,
 			return p->kind[i];
 		}
 	return NULL;
+}
+
+static bool spawn_task(const struct args *a, struct lkdf_kind *k,
+		       const void *task)
+{
+	struct order *o = a->order;
+	struct lkdf_task t = { .size = sizeof(t), .kind = k, .arg = task };
+
+	if (!o)
+		return !lkdf_spawn(gomp_self.c, k, task);
+	t.after = o->after;
+	t.nr_after = o->nr;
+	o->is_made = !lkdf_spawn_task(gomp_self.c, &t, &o->done);
+	return o->is_made;
 }
 
 /*
@@ -205,9 +243,11 @@ static bool spawn_block(const struct args *a)
 	if (!t->head.block)
 		return false;
 	fill_arg(a, t->head.block);
-	if (!lkdf_spawn(gomp_self.c, t->head.team->pool->kind[0], task))
+	if (spawn_task(a, t->head.team->pool->kind[0], task))
 		return true;
 	/* It was made here, so it runs here. */
+	if (a->order)
+		task_wait();
 	a->fn(t->head.block);
 	free(t->head.block);
 	return true;
@@ -227,8 +267,14 @@ static bool spawn_copied(const struct args *a)
 
 		t->head = head_of(a);
 		fill_arg(a, t->arg);
-		return !lkdf_spawn(gomp_self.c, k, task);
+		return spawn_task(a, k, task);
 	}
+}
+
+static bool spawn_any(const struct args *a)
+{
+	return a->copy || a->align > ARG_ALIGN ? spawn_block(a)
+					       : spawn_copied(a);
 }
 
 static void make_task(const struct args *a, bool is_deferred)
@@ -239,9 +285,48 @@ static void make_task(const struct args *a, bool is_deferred)
 		run_now(a);
 		return;
 	}
-	if (a->copy || a->align > ARG_ALIGN ? !spawn_block(a)
-					    : !spawn_copied(a))
+	if (!spawn_any(a))
 		run_now(a);
+}
+
+/* After all children: whatever it depends on has ended. */
+static void run_last(const struct args *a)
+{
+	task_wait();
+	run_now(a);
+}
+
+static void spawn_in_order(struct args *a, struct depends *d, void **depend)
+{
+	struct order o;
+
+	o.is_made = false;
+	if (!depends_look(d, depend, o.after, &o.nr)) {
+		run_last(a);
+		return;
+	}
+	a->order = &o;
+	count_made(1);
+	if (!spawn_any(a)) {
+		count_made(-1);
+		run_last(a);
+	} else if (o.is_made && !depends_note(d, depend, o.done)) {
+		task_wait();
+	}
+}
+
+static void make_in_order(struct args *a, void **depend, bool is_deferred)
+{
+	if (team_self()->nr == 1 || gomp_self.is_final) {
+		run_now(a);
+		return;
+	}
+	if (!gomp_self.depends)
+		gomp_self.depends = calloc(1, sizeof(*gomp_self.depends));
+	if (is_deferred && gomp_self.depends)
+		spawn_in_order(a, gomp_self.depends, depend);
+	else
+		run_last(a);
 }
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
@@ -255,22 +340,22 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 			  .align = (size_t)align,
 			  .flags = flags };
 
-	(void)depend;
 	(void)priority;
 	(void)detach;
 	if (flags & TASK_DETACH)
 		gomp_refuse("task detach");
-	/*
-	 * Tasks with depend run in the order in which they are made, which any
-	 * set of dependences allows: each one ends before the next is made.
-	 */
-	make_task(&a, is_deferred && !(flags & TASK_DEPEND));
+	if (flags & TASK_DEPEND)
+		make_in_order(&a, depend, is_deferred);
+	else
+		make_task(&a, is_deferred);
 }
 
 void task_wait(void)
 {
-	if (team_self()->nr > 1)
-		lkdf_join(gomp_self.c);
+	if (team_self()->nr == 1)
+		return;
+	lkdf_join(gomp_self.c);
+	depends_forget(gomp_self.depends);
 }
 
 void GOMP_taskwait(void)
@@ -278,10 +363,11 @@ void GOMP_taskwait(void)
 	task_wait();
 }
 
-/* Those that it names were run when they were made. */
+/* All children, not only those that it names. */
 void GOMP_taskwait_depend(void **depend)
 {
 	(void)depend;
+	task_wait();
 }
 
 void GOMP_taskyield(void)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Regions and what their threads do together. */
 #include "gomp/calls.h"
+#include "gomp/depend.h"
 #include "gomp/gomp.h"
 
 #include <string.h>
@@ -37,6 +38,7 @@ static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
 	enter_team(t, c, num);
 	t->fn(t->data);
 	share_leave();
+	depends_free(gomp_self.depends);
 	gomp_self = before;
 }
 

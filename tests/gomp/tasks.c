@@ -117,6 +117,41 @@ static void dependences(void)
 	printf("depend: %d %d %d %d\n", x, y, nr, log[1]);
 }
 
+#define WIDE 24
+
+/* A wave over a square, and more readers before a writer than fit one task. */
+static void wave(void)
+{
+	static unsigned long a[WIDE + 1][WIDE + 1];
+	unsigned long sum = 0, x = 1;
+	int i, k;
+
+	for (i = 0; i <= WIDE; i++)
+		a[i][0] = a[0][i] = (unsigned long)i;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+	{
+		for (i = 1; i <= WIDE; i++)
+			for (k = 1; k <= WIDE; k++) {
+#pragma omp task depend(in                                            \
+			: a[i - 1][k], a[i][k - 1]) depend(out        \
+							   : a[i][k]) \
+	firstprivate(i, k)
+				a[i][k] = a[i - 1][k] * 3 + a[i][k - 1];
+			}
+		for (i = 0; i < 1500; i++) {
+#pragma omp task depend(in : x)
+#pragma omp atomic
+			sum += x;
+		}
+#pragma omp task depend(inout : x)
+		x = sum;
+#pragma omp task depend(mutexinoutset : x)
+		x += 7;
+	}
+	printf("wave: %lu, readers %lu\n", a[WIDE][WIDE], x);
+}
+
 static void loops(void)
 {
 	long sum = 0;
@@ -189,6 +224,7 @@ int main(void)
 	trees();
 	arguments();
 	dependences();
+	wave();
 	loops();
 	many();
 	outside();
