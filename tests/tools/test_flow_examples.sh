@@ -15,12 +15,23 @@ for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
 	Documentation/examples/ports/main.cc tests/tools/hpp.cc \
 	tests/tools/hpp_channel.cc tests/tools/hpp_faults.cc \
 	tests/tools/hpp_task.cc tests/tools/hpp_mark.cc \
+	tests/tools/hpp_members.cc \
 	Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4
 	run "$(basename "$f") prints that on one thread" LKDF_SERIAL=yes
 done
+
+# Each public name of the headers in one of the programs that tests run.
+if command -v python3 >/dev/null; then
+	python3 tests/tools/hpp_members.py lib/include/lkdf/*.hpp -- \
+		tests/tools/hpp*.cc "$examples"/cpp/*.cc "$examples"/co/*.cc \
+		>"$dir/log" 2>&1
+	ok $? "each public name of the C++ headers has a program" "$dir/log"
+else
+	skip "each public name of the C++ headers has a program" "no python3"
+fi
 
 wanted tests/tools/counted.cc >"$dir/want"
 CFLAGS="${CFLAGS:-} -I$examples/ports" compile tests/tools/counted.cc

@@ -268,7 +268,8 @@ class graph
 		must(edge(LKDF_EDGE_PORT | LKDF_EDGE_BRANCH, from, to, number,
 			  nullptr));
 	}
-	// The value goes round a loop whose head is the task of to.
+	// The value goes round a loop whose head is the task of to; the edge
+	// that brings the first value there is connected after this one.
 	template <class T, bool C>
 	void connect_back(uint16_t number, out_port<T, C> from, in_port<T> to)
 	{
