@@ -8,6 +8,8 @@
 #include "tests/api/device/refused.h"
 #include "tests/cuda/load.h"
 
+#include <sys/mman.h>
+
 static struct lkdf *rt;
 static struct lkdf_place *place;
 static struct cu cu;
@@ -115,6 +117,32 @@ static void what_does_not_fit(void)
 	      -EINVAL, "memory of its own", "228 KiB of a block");
 }
 
+/* A stream of another context is a place of its own, with its context's memory
+ * and functions. */
+static void uses_stream(cu_stream stream)
+{
+	static const char text[] =
+		".version 7.0\n.target sm_75\n.address_size 64\n"
+		".visible .entry g(.param .u64 at, .param .u64 value)\n"
+		"{\n .reg .u64 %a, %v;\n ld.param.u64 %a, [at];\n"
+		" ld.param.u64 %v, [value];\n st.global.u64 [%a], %v;\n"
+		" ret;\n}\n";
+	struct refused t = { .image = text, .entry = "g" };
+	struct lkdf_kind *k = refused_kind(rt, &t);
+	struct lkdf_data *d = device_data(rt, DEVICE_NR, 1);
+	struct lkdf_place *p = NULL;
+	uint64_t value = 7;
+
+	is(lkdf_place_from_queue(place, stream, &p), 0,
+	   "a stream of another context is a place");
+	is(device_call(rt, k, p, d, &value), 0, "a kernel runs there");
+	is(device_first_wrong(d, 1, 7), -1, "with its bytes");
+	is(device_call(rt, k, place, d, &value), 0,
+	   "and on the card as before");
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+}
+
 /* The memory of another context is none for it, and the other way round. */
 static void what_is_of_another_context(void)
 {
@@ -123,6 +151,7 @@ static void what_is_of_another_context(void)
 		".visible .entry f(.param .u64 at, .param .u64 value)\n"
 		"{ ret; }\n";
 	cu_ctx before = NULL, other = NULL;
+	cu_stream stream = NULL;
 	cu_func f = NULL;
 	cu_mod m = NULL;
 	void *create = NULL;
@@ -132,10 +161,53 @@ static void what_is_of_another_context(void)
 	must(((cu_result(*)(cu_ctx *, unsigned, cu_dev))create)(&other, 0, 0));
 	must((int)cu.cuModuleLoadData(&m, text));
 	must((int)cu.cuModuleGetFunction(&f, m, "f"));
+	must((int)cu.cuStreamCreateWithPriority(&stream, CU_NON_BLOCKING, 0));
 	cu.cuCtxSetCurrent(before);
 	fails(&(struct refused){ .function = f }, -EINVAL, "INVALID_HANDLE",
 	      "a function of another context");
 	/* It stays: functions of the program's are known until the close. */
+	uses_stream(stream);
+}
+
+/* Pages that the program has made known to the driver, and unmapped: copies of
+ * what lies there next are right, with the driver's old pages behind it. */
+static void registered_pages_that_are_unmapped(void)
+{
+	const size_t bytes = 1 << 20;
+	unsigned char *at, *next, *to = malloc(bytes);
+	cu_ctx context = NULL;
+	void *own = NULL;
+
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	must(at == MAP_FAILED);
+	must((int)cu.cuDevicePrimaryCtxRetain(&context, 0));
+	must((int)cu.cuCtxSetCurrent(context));
+	must((int)cu.cuMemHostRegister(at, bytes, CU_HOST_PORTABLE));
+	must(lkdf_alloc(place, LKDF_MEM_OWN, bytes, 0, "own", &own));
+	memset(at, 1, bytes);
+	is(lkdf_copy(rt, NULL, own, at, bytes, NULL), 0,
+	   "registered pages are copied");
+	is(munmap(at, bytes), 0, "and unmapped");
+	is(lkdf_copy(rt, NULL, to, own, bytes, NULL), 0, "the bytes come back");
+	is(to[bytes - 1], 1, "and are right");
+	is(cu.cuMemHostUnregister(at), 0, "the driver lets them go");
+	next = mmap(at, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	if (next == MAP_FAILED)
+		next = to;
+	memset(next, 3, bytes);
+	is(lkdf_copy(rt, NULL, own, next, bytes, NULL), 0,
+	   "new pages, at the same address, are copied");
+	memset(next, 0, bytes);
+	is(lkdf_copy(rt, NULL, next, own, bytes, NULL), 0, "and back");
+	is(next[bytes - 1], 3, "their bytes are right");
+	if (next != to)
+		munmap(next, bytes);
+	lkdf_free(rt, own);
+	free(to);
+	cu.cuCtxSetCurrent(NULL);
+	must((int)cu.cuDevicePrimaryCtxRelease(0));
 }
 
 int main(void)
@@ -153,6 +225,7 @@ int main(void)
 		what_does_not_fit();
 		must(cu_load(cuda_driver(), &cu, why, sizeof(why)));
 		what_is_of_another_context();
+		registered_pages_that_are_unmapped();
 	} else {
 		skip("images and launches", lkdf_errmsg());
 	}
