@@ -66,7 +66,7 @@ mkdir -p "$to/kernels.test" "$to/kernels"
 chmod 755 "$to/kernels.test" "$to/kernels"
 for f in $programs "$build/tests/oracle/devices/oracle"; do
 	case $f in
-	*cuda_faults | *conformance) continue ;; # texts of their own, or none
+	*cuda_faults | *cuda_lost | *conformance) continue ;; # texts of their own, or none
 	*/oracle) echo "$f --devices 2 --seconds 1" ;;
 	*"$only"*) echo "$f" ;;
 	esac

@@ -11,9 +11,11 @@
 #include "cuda/load.h"
 
 #include "base/err.h"
+#include "tests/cuda/faults.h"
 #include "tests/tap.h"
 
 #include <errno.h>
+#include <string.h>
 
 #ifdef HAVE_CUDA_TYPES
 #define same_call(name, version, ...)                                 \
@@ -185,9 +187,28 @@ static void errors_are_told_apart(void)
 		   -expected[i].err);
 }
 
+/* So that test_cuda_faults lets it fail. */
+static void each_call_has_its_errors(void)
+{
+#define CALL_NAME(name, version, ...) #name,
+	static const char *const names[] = { CUDA_CALLS(
+		CALL_NAME) CUDA_LATER_CALLS(CALL_NAME) };
+#undef CALL_NAME
+	size_t i, k, nr = sizeof(names) / sizeof(names[0]);
+
+	for (i = 0; i < nr; i++) {
+		for (k = 0; k < NR_CUDA_FAULTS; k++)
+			if (!strcmp(names[i], cuda_faults[k].call))
+				break;
+		ok(k < NR_CUDA_FAULTS, "%s has a row of errors", names[i]);
+	}
+	is(NR_CUDA_FAULTS, nr, "and no other call has one");
+}
+
 int main(void)
 {
 	tap_start(60);
+	each_call_has_its_errors();
 	the_header_agrees();
 	what_is_missing_is_named();
 	the_stub_is_no_driver();
