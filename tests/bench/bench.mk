@@ -18,7 +18,7 @@ BENCH_ARGS ?=
 LKDF_BENCH := $(BUILD)/lkdf-bench
 BENCH_OBJ := $(patsubst %.c,$(BUILD)/tool/%.o,$(wildcard tests/bench/suites/*.c) \
 	$(addprefix tests/bench/,flow.c lkdf_flow.c tiles.c lkdf_tiles.c control.c \
-	lkdf_control.c lkdf_feed.c raw_cl.c raw_cuda.c))
+	lkdf_control.c lkdf_feed.c lkdf_seal.c raw_cl.c raw_cuda.c))
 # The verbs, without the program that has them and its suites.
 BENCH_TOOL = $(filter-out $(addprefix %/tools/,main/lkdf.o main/completion.o \
 	main/completion_options.o bench/suites.o),$(TOOLS_OBJ))
@@ -131,6 +131,14 @@ $(BENCH_DIR)/peer_taskflow_cpp: tests/bench/peer_taskflow_cpp.cc \
 # Loops, branches and streams: what lkdf bench flow compares with.
 BENCH_CONTROL := $(addprefix $(BUILD)/tool/tests/bench/,control.o work.o)
 
+$(BENCH_DIR)/peer_lkdf_control: $(addprefix $(BUILD)/tool/tests/bench/,\
+		peer_lkdf_control.o lkdf_control.o lkdf_feed.o lkdf_graph.o \
+		lkdf_seal.o shapes.o) $(BENCH_CONTROL) $(LIB_SO)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf \
+		-lpthread -Wl,-rpath,'$$ORIGIN/../..:$$ORIGIN/../../lib'
+
 $(BENCH_DIR)/peer_tbb_control: tests/bench/peer_tbb_control.cc \
 		$(BENCH_HEADERS) $(BENCH_CONTROL)
 	$(call say,CXX)
@@ -224,6 +232,10 @@ bench-peers: $(LKDF_BIN) $(LKDF_BENCH) $(BENCH_PEERS) ## lkdf-bench and the prog
 # Each suite prints its table and writes build/bench-<suite>.json.
 $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
 	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
+
+.PHONY: bench-control
+bench-control: bench-peers ## what control flow costs: instructions and times, now and before
+	$(Q)python3 tests/bench/control_table.py $(BENCH_DIR) $(BENCH_ARGS)
 
 .PHONY: scale-kit
 scale-kit: bench-peers ## a folder that measures a machine without the sources: ./scale

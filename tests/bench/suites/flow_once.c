@@ -10,23 +10,14 @@
 #include "tests/bench/suites/flow_once.h"
 
 #include "bench/peer.h"
-#include "tests/bench/lkdf_graph.h"
+#include "tests/bench/lkdf_seal.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define MOST_SEAL_MS 100
 #define MOST_OPEN_US 1000
 #define MOST_ONCE 3 /* times what a graph without data takes */
-
-static int64_t cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 /* An exact bar: the value is the ratio, and CPU time needs no fair machine. */
 static void bar_row(struct bench_row *row, const struct samples *s, double most)
@@ -40,109 +31,36 @@ static void bar_row(struct bench_row *row, const struct samples *s, double most)
 
 /* ---- seal ---------------------------------------------------------------- */
 
-static int nothing(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	return LKDF_NO_BRANCH;
-}
-
-/* Tasks 2i and 2i + 1 are a loop. */
-static void loops_in_a_row(struct lkdf_graph *g, int32_t nr)
-{
-	int32_t i;
-
-	for (i = 1; i < 2 * nr; i++) {
-		lkdf_graph_order(g, i - 1, i);
-		if (i & 1)
-			lkdf_graph_back(g, i, 0, i - 1);
-	}
-}
-
-/* Task i begins a loop that task 2 * nr - 1 - i ends. */
-static void loops_in_loops(struct lkdf_graph *g, int32_t nr)
-{
-	int32_t i;
-
-	for (i = 1; i < 2 * nr; i++)
-		lkdf_graph_order(g, i - 1, i);
-	for (i = 0; i < nr; i++)
-		lkdf_graph_back(g, 2 * nr - 1 - i, 0, i);
-}
-
-static void one_choice(struct lkdf_graph *g, int32_t nr)
-{
-	int32_t i;
-
-	for (i = 1; i < 2 * nr; i++)
-		lkdf_graph_branch(g, 0, (uint16_t)(i - 1), i);
-}
-
-/* 2 * nr tasks; a refusal of an edge is also what seal reports. */
-static const struct {
-	const char *name;
-	void (*connect)(struct lkdf_graph *g, int32_t nr);
-	int32_t nr;
-} seals[] = {
-	{ "seal/loops", loops_in_a_row, 80000 },
-	{ "seal/nested", loops_in_loops, 4000 },
-	{ "seal/choice", one_choice, 32000 },
-};
-#define NR_SEALS (sizeof(seals) / sizeof(seals[0]))
-
-static int time_seal(struct lkdf *rt, struct lkdf_kind *kind, unsigned at,
-		     struct samples *to)
-{
-	struct lkdf_graph *g;
-	int rc = lkdf_graph_create(rt, NULL, &g);
-	int64_t start;
-	int32_t i;
-
-	if (rc)
-		return rc;
-	for (i = 0; i < 2 * seals[at].nr && rc >= 0; i++)
-		rc = lkdf_graph_add(g, kind, NULL, NULL, 0);
-	if (rc >= 0) {
-		seals[at].connect(g, seals[at].nr);
-		start = cpu_ns();
-		rc = lkdf_graph_seal(g, NULL);
-		samples_add(to, (double)(cpu_ns() - start) / 1e6);
-	}
-	lkdf_graph_put(g);
-	return rc < 0 ? rc : 0;
-}
-
-static int measure_seal(struct bench *b, struct lkdf *rt,
-			struct lkdf_kind *kind, unsigned at)
+static int measure_seal(struct bench *b, struct lkdf *rt, unsigned at)
 {
 	struct samples ms = { .nr = 0 };
+	const char *name = lkdf_seal_name(at);
+	double ns = 0;
 	unsigned i;
 	int rc = 0;
 
 	for (i = 0; i < b->rounds && !rc; i++) {
-		bench_step(b, 1, seals[at].name);
-		rc = time_seal(rt, kind, at, &ms);
+		bench_step(b, 1, name);
+		rc = lkdf_seal_time(rt, at, &ns);
+		samples_add(&ms, ns / 1e6);
 	}
 	if (rc)
-		return bench_fail(rc, "%s: %s", seals[at].name, lkdf_errmsg());
-	bar_row(report_add(&b->report, 1, "ms", "%s", seals[at].name), &ms,
+		return bench_fail(rc, "seal/%s: %s", name, lkdf_errmsg());
+	bar_row(report_add(&b->report, 1, "ms", "seal/%s", name), &ms,
 		MOST_SEAL_MS);
 	return 0;
 }
 
 static int measure_seals(struct bench *b)
 {
-	struct lkdf_kind *kind = NULL;
 	struct lkdf *rt;
 	unsigned i;
 	int rc = bench_open(1, NULL, &rt);
 
 	if (rc)
 		return rc;
-	rc = lkdf_graph_kind(rt, "nothing", nothing, &kind);
-	for (i = 0; i < NR_SEALS && !rc; i++)
-		rc = measure_seal(b, rt, kind, i);
-	lkdf_kind_put(kind);
+	for (i = 0; i < LKDF_NR_SEALS && !rc; i++)
+		rc = measure_seal(b, rt, i);
 	lkdf_close(rt);
 	return rc;
 }
@@ -298,7 +216,8 @@ static int measure_opens(struct bench *b, int workers)
 
 double bench_flow_once_steps(const struct bench *b)
 {
-	return b->rounds * (double)(NR_SEALS + b->nr_counts * (NR_SHAPES + 1));
+	return b->rounds *
+	       (double)(LKDF_NR_SEALS + b->nr_counts * (NR_SHAPES + 1));
 }
 
 int bench_flow_once(struct bench *b)
