@@ -58,6 +58,14 @@ done
 told taken '"a thread named backup in " in f[0]["why"] and
 	"Who got the CPU was looked at " in f[0]["why"]'
 ok $? 'taken: it names who got the CPU of workers'
+told lock 'next(x for x in f if x["id"] == "cpu")["fix"].startswith("other ") and
+	"2.0 of 4 workers wanted a CPU" in
+	next(x for x in f if x["id"] == "cpu")["why"]'
+ok $? 'lock: workers that sleep want no CPU, so fewer workers are no remedy'
+told gone 'f[0]["fix"].startswith("LKDF_WORKERS=1 if there are no more CPUs")'
+ok $? 'gone: how many CPUs there are is not known, and not told'
+told hostile '"lkdf try -w 1,2 " in f[-1]["fix"]'
+ok $? 'hostile: one worker is not compared with itself'
 
 for name in $(python3 tests/api/report/planted.py --list); do
 	told "$name" 'sum(r["time"][c["id"]] for c in r["classes"]) ==

@@ -253,8 +253,8 @@ static void find_late(struct report *r)
 	PUT(f->fix, "%s",
 	    r->nr_nodes > 1 ? "tasks bound to one node: bind fewer, or "
 			      "LKDF_FAR_STEALS=yes; else a larger LKDF_SPIN_US"
-			    : "workers that sleep wake late: a larger "
-			      "LKDF_SPIN_US, by trial");
+			    : "a larger LKDF_SPIN_US, by trial: it helps if "
+			      "workers slept and had to be woken");
 	f->at = r->late.at;
 }
 
@@ -340,64 +340,24 @@ static void find_enter(struct report *r)
 		    "time: one call gives several");
 }
 
-/* Mean number of workers that had a CPU while they had work. */
-static double cpus_had(const struct report *r)
+/* Some bodies of the kind lost their CPU for long. */
+static void put_spread(const struct report *r, struct finding *f,
+		       const struct kind *k)
 {
-	uint64_t on = r->time[TIME_BODY] + r->time[TIME_KERNEL] +
-		      r->time[TIME_ENTER] + r->time[TIME_RUNTIME];
-
-	return r->wall ? (double)on / (double)r->wall : 0;
-}
-
-static uint32_t most_taken(const struct report *r)
-{
-	uint32_t i, found = 0;
-
-	for (i = 0; i < r->nr_lanes; i++) {
-		if (r->lane[i].time[TIME_TAKEN] >
-		    r->lane[found].time[TIME_TAKEN])
-			found = i;
-	}
-	return found;
-}
-
-static void place_of_taken(const struct lane *l, struct place *at)
-{
-	uint32_t i, best = 0;
-
-	for (i = 1; i < l->nr_taken; i++) {
-		if (l->taken_share[i] > l->taken_share[best])
-			best = i;
-	}
-	if (l->nr_taken)
-		*at = (struct place){ l->taken[best].begin, l->taken[best].end,
-				      (int32_t)l->executor };
-}
-
-/* The recording has looked at one preemption of each sample. */
-static void put_preemptor(const struct report *r, struct finding *f)
-{
-	const struct preemptor *x = r->preemptor, *most = x;
 	size_t used = strlen(f->why);
 
-	for (; x < r->preemptor + PREEMPTORS && x->nr; x++)
-		if (x->nr > most->nr)
-			most = x;
-	if (most->nr)
+	if (k && k->p99 >= 2 * k->p50)
 		snprintf(f->why + used, sizeof(f->why) - used,
-			 " Who got the CPU was looked at %s times: a thread "
-			 "named %s in %s of them.",
-			 words_count(r->nr_preemptors).text, most->name,
-			 words_count(most->nr).text);
+			 " %s takes %s in the middle, but 1 %% of them %s and "
+			 "more.",
+			 name_of(r, k), words_time(k->p50).text,
+			 words_time(k->p99).text);
 }
 
 static void find_taken(struct report *r)
 {
 	const struct kind *k = most(r, spread);
-	double had = cpus_had(r);
-	uint32_t lane = most_taken(r), cpus;
 	struct finding *f;
-	size_t used;
 
 	if (find_is_small(r, find_share(r, TIME_TAKEN), LEAST_TAKEN))
 		return;
@@ -411,29 +371,9 @@ static void find_taken(struct report *r)
 	else
 		PUT(f->why, "%s of worker time in run queues",
 		    words_time(r->time[TIME_TAKEN]).text);
-	used = strlen(f->why);
-	snprintf(f->why + used, sizeof(f->why) - used,
-		 ", most on worker %u: %.1f of %u workers had a CPU on "
-		 "average. %s takes %s in the middle, but 1 %% of them %s and "
-		 "more.",
-		 lane, had, r->nr_workers, name_of(r, k),
-		 words_time(k ? k->p50 : 0).text,
-		 words_time(k ? k->p99 : 0).text);
-	put_preemptor(r, f);
+	find_put_cpus(r, f);
+	put_spread(r, f, k);
 	find_source(f, find_cpu_source(r));
-	cpus = r->cpus > 0 && !r->is_made_up ? (uint32_t)(r->cpus + 0.25)
-					     : (uint32_t)(had + 0.5);
-	cpus = cpus ? cpus : 1;
-	if (cpus < r->nr_workers)
-		PUT(f->fix,
-		    "LKDF_WORKERS=%u: as many as there are CPUs for them; or "
-		    "raise the quota (cpu.max)",
-		    cpus);
-	else
-		PUT(f->fix, "other threads run on the CPUs of workers: stop "
-			    "them, or give workers their own with LKDF_CPUS= "
-			    "or a cpuset");
-	place_of_taken(&r->lane[lane], &f->at);
 }
 
 static void find_runtime(struct report *r)

@@ -45,4 +45,8 @@ bool find_order(struct report *r);
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);
 
+/* Behind what why says so far: how many CPUs workers had and wanted, who got
+ * them, and what to do. */
+void find_put_cpus(const struct report *r, struct finding *f);
+
 #endif

@@ -116,13 +116,13 @@ static void more_workers_help(struct report *r)
 		snprintf(
 			f->why + strlen(f->why),
 			sizeof(f->why) - strlen(f->why),
-			" The longest chain takes %s: more than %u workers are "
-			"of no use, fewer may be.",
+			" The longest chain takes %s: at most %u workers could "
+			"be of use.",
 			words_time(r->chain.body).text, (unsigned)most);
 	PUT(f->fix,
 	    "lkdf try -w 1,%u -- COMMAND: is %s slower together? If not, perf "
 	    "record",
-	    r->nr_workers, r->info.name[big->name]);
+	    r->nr_workers > 1 ? r->nr_workers : 2, r->info.name[big->name]);
 }
 
 void find_bounds(struct report *r)
