@@ -51,11 +51,13 @@ fact $? 'library, first example and core tests are built'
 export QEMU_LD_PREFIX="/usr/$triple"
 export LD_LIBRARY_PATH="$root/usr/lib/$triple"
 export HANG_DEBUGGER=none
+# The emulator is a slow machine.
+export LKDF_TIME_SCALE=4
 
 # emulated PROGRAM ARGUMENT...: its output to the log; the library's path is its own
 emulated() {
 	path=$LD_LIBRARY_PATH
-	LD_LIBRARY_PATH='' timeout -k 5 "${LIMIT:-300}" "$emulator" \
+	LD_LIBRARY_PATH='' timeout -k 5 "${LIMIT:-600}" "$emulator" \
 		-E LD_LIBRARY_PATH="$path" "$@" >"$build/arm64.log" 2>&1
 }
 
