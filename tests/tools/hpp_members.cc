@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 /*
- * Members of lkdf.hpp that no other program here uses. Prints:
+ * Members of lkdf.hpp that no other program here uses, and troubles that none
+ * has. Prints:
  *
  *   a body has a context, the program none
  *   placed on node 0: 7
@@ -10,11 +11,14 @@
  *   a loop of 5 calls, then 1 after it
  *   a value that goes round: 32
  *   a stream of 3 waves
+ *   a join that throws: domain_error
+ *   captures aligned to 32, 64, 256: yes
  */
 #include <lkdf/lkdf.hpp>
 
 #include <cstdio>
 #include <netinet/in.h>
+#include <stdexcept>
 #include <unistd.h>
 
 static void contexts(lk::runtime &rt)
@@ -146,6 +150,36 @@ static void streams(lk::runtime &rt)
 	std::printf("a stream of %d waves\n", nr);
 }
 
+static void joins(lk::runtime &rt)
+{
+	auto add = [](long sum, size_t i) { return sum + long(i); };
+	auto join = [](long, long) -> long { throw std::domain_error("no"); };
+
+	try {
+		rt.reduce(0, 1000, 0L, add, join, lk::grain{ 10 });
+		std::printf("a join that throws: nothing\n");
+	} catch (const std::domain_error &) {
+		std::printf("a join that throws: domain_error\n");
+	}
+}
+
+// The task copies it, and sees it on as many bytes as its type asks for.
+template <size_t Align> static bool is_aligned(lk::runtime &rt)
+{
+	struct alignas(Align) line {
+		long v;
+	} one = { 1 };
+	bool is_right = true;
+
+	for (int i = 0; i < 20; i++)
+		is_right &=
+			rt.async([one] {
+				  return !(reinterpret_cast<uintptr_t>(&one) %
+					   Align);
+			  }).get();
+	return is_right;
+}
+
 int main()
 {
 	lk::runtime rt;
@@ -158,4 +192,10 @@ int main()
 	loops(rt);
 	values_go_round(rt);
 	streams(rt);
+	joins(rt);
+	std::printf("captures aligned to 32, 64, 256: %s\n",
+		    is_aligned<32>(rt) && is_aligned<64>(rt) &&
+				    is_aligned<256>(rt)
+			    ? "yes"
+			    : "no");
 }
