@@ -73,7 +73,7 @@ struct ranks {
 };
 
 struct rank_words {
-	char title[96], why[320], fix[200];
+	char title[128], why[768], fix[256];
 };
 
 /*
