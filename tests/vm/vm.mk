@@ -52,7 +52,7 @@ VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
 VM_LEFT_OUT_API += $(if $(VM_ALL),,$(VM_SLOW_API))
 VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
 	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier nvrtc \
-	plan plan_any report_lies steal_sim stock trace_read
+	history plan plan_any report_lies steal_sim stock trace_read trust
 VM_LIBRARY := $(filter-out $(VM_LEFT_OUT_UNIT:%=\%/test_%),$(UNIT_TESTS)) \
 	$(filter-out %/bench/test_io_arms $(VM_LEFT_OUT_API:%=\%/test_%),\
 	$(API_TESTS))
