@@ -100,8 +100,8 @@ life() {
 	inside sh /first-program >"$dir/log" 2>&1
 	ok $? 'the first program is compiled, run and reported'
 	inside lkdf doctor --build >"$dir/log" 2>&1 &&
-		! grep '^none' "$dir/log" | grep -qv 'MPI: '
-	ok $? 'no part was left out but the library for MPI'
+		! grep '^none' "$dir/log" | grep -qvE 'MPI: |FRAME_POINTERS: '
+	ok $? 'no part was left out but MPI and frame pointers'
 	umount "$root/proc" 2>/dev/null
 	next_version >"$dir/log" 2>&1 && inside sh -c \
 		'apt-get install -y -qq --no-install-recommends /packages/*.deb' \
