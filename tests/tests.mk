@@ -235,7 +235,8 @@ LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 
 .PHONY: check-built
 check-built: all $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
-		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(VM_TESTS),vm-programs)
+		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(ONCE),$(GPU_FILL)) \
+		$(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \
 		PLANT_SHARE=$(PLANT_SHARE) PLANTS_SHARE=$(PLANTS_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
