@@ -21,3 +21,16 @@ int noted_time(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	kind_row_end(row, stands_for, ticks, ticks >= k->spin_ticks / 8);
 	return rc;
 }
+
+int noted_count(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
+		void *arg)
+{
+	_Atomic(uint32_t) *noted = c->ex->noted;
+	uint32_t outer = a_load(noted, relaxed);
+	int rc;
+
+	a_store(noted, k->trace_name, relaxed);
+	rc = noted_body(k, c, fn, arg);
+	a_store(noted, outer, relaxed);
+	return rc;
+}

@@ -36,16 +36,24 @@ noted_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	return rc;
 }
 
+/* As noted_call(), of a runtime with option kinds. */
+__attribute__((cold)) int noted_count(const struct lkdf_kind *k,
+				      struct lkdf_ctx *c, lkdf_fn fn,
+				      void *arg);
+
 /* Of a kind with SLOW_NOTED. A join runs other bodies within this one. */
 static inline __attribute__((always_inline)) int
 noted_call(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 {
 	_Atomic(uint32_t) *noted = c->ex->noted;
-	uint32_t outer = a_load(noted, relaxed);
+	uint32_t outer;
 	int rc;
 
+	if (unlikely(c->ex->kinds != NULL))
+		return noted_count(k, c, fn, arg);
+	outer = a_load(noted, relaxed);
 	a_store(noted, k->trace_name, relaxed);
-	rc = noted_body(k, c, fn, arg);
+	rc = body_call(fn, c, arg);
 	a_store(noted, outer, relaxed);
 	return rc;
 }

@@ -28,8 +28,8 @@ link() {
 	objects=
 	for o in $(cd "$BUILD" && find lib -name '*.o'); do
 		c=${o%.o}.c
-		# The allocator for other programs and MPI are libraries of their own.
-		case $c in lib/malloc/* | lib/mpi/*) continue ;; esac
+		# The allocator for other programs, MPI and OpenMP are libraries of their own.
+		case $c in lib/malloc/* | lib/mpi/* | lib/gomp/*) continue ;; esac
 		[ -f "$c" ] || continue
 		case " $1 " in
 		*" $c "*) objects="$objects $top/$o" ;;

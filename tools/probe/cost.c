@@ -85,8 +85,10 @@ static int read_cost(const char *dir, const char *pin, struct probe_cost *c)
 
 int probe_costs(const char *dir, int64_t ms, struct probe_cost *cost, int max)
 {
-	static const char *const pins[] = { "link_switch", "link_sample_0",
-					    "link_moved", "link_exit" };
+	static const char *const pins[] = { "link_sched_switch",
+					    "link_sample_0",
+					    "link_mm_migrate_pages",
+					    "link_exit" };
 	struct probe_cost now;
 	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME), nr = 0, i;
 	bool has[4];

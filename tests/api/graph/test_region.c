@@ -479,7 +479,6 @@ int main(void)
 {
 	tap_start(60);
 	many_states_cost_as_few("workers=1");
-	many_states_cost_as_few("workers=1,loop_regions=no");
 	unchosen_arms_are_counted("workers=1,loop_regions=no");
 	unchosen_arms_are_counted("workers=2,loop_regions=no");
 	unchosen_arms_are_counted("workers=4,loop_regions=no");

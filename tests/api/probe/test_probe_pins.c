@@ -71,7 +71,7 @@ static int try_taking_away(void)
 {
 	char path[PATH_MAX];
 
-	if (get_pin("link_switch") != -EACCES ||
+	if (get_pin("link_sched_switch") != -EACCES ||
 	    get_pin("link_exit") != -EACCES)
 		return 1;
 	if (get_pin("stop") != -EACCES)
