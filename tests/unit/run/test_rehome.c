@@ -2,8 +2,8 @@
 /*
  * A block moves to the node that has taken two of its last three tasks from a
  * late home, and moves back when that home takes one of the next two; after two
- * of these it stays. Two bodies, one on each node, say in turn that they take
- * the next task of the block.
+ * of these it stays. Two tasks, each pinned to a node, say in turn that they
+ * take the next task of the block, of a frame whose run has ended.
  */
 #include "run/rehome.h"
 
@@ -50,6 +50,7 @@ static const struct step steps[] = {
 static struct {
 	struct lkdf *rt;
 	struct lkdf_graph *g;
+	struct frame *frame;
 	sem_t turn[2];
 	int home[NR_STEPS];
 	unsigned nr_undone[NR_STEPS];
@@ -69,13 +70,20 @@ static void take_step(struct lkdf_ctx *c, unsigned i)
 	int home = a_load(&p->home[0], relaxed);
 
 	make_late(home, 1);
-	rehome(c->ex, c->frame, 0);
+	rehome(c->ex, job.frame, 0);
 	make_late(home, -1);
 	job.home[i] = a_load(&p->home[0], relaxed);
 	job.nr_undone[i] = a_load(&p->nr_undone, relaxed);
 }
 
 static int body(struct lkdf_ctx *c, void *arg)
+{
+	if (!*(int *)arg)
+		job.frame = c->frame;
+	return 0;
+}
+
+static int take_turns(struct lkdf_ctx *c, void *arg)
 {
 	int node = *(int *)arg;
 	unsigned i;
@@ -117,16 +125,27 @@ static void seal_two(struct lkdf_kind *k)
 
 static void check_steps(void)
 {
-	struct lkdf_event done;
+	struct lkdf_kind *k =
+		api_kind(job.rt, "turns", take_turns, sizeof(int), 0);
+	struct lkdf_task t = { .size = sizeof(t),
+			       .kind = k,
+			       .flags = LKDF_PINNED };
 	uint64_t moves = 0, back = 0;
 	unsigned i;
+	int node;
 
 	sem_init(&job.turn[0], 0, 0);
 	sem_init(&job.turn[1], 0, 0);
 	sem_post(&job.turn[steps[0].taker]);
-	is(lkdf_graph_run(job.g, NULL, NULL, &done), 0, "it runs");
-	is(lkdf_event_wait(done, -1), 0, "and ends");
-	ok(!job.is_elsewhere, "each body on the node of its block");
+	is(api_run(job.g, NULL, NULL), 0, "it runs");
+	for (node = 0; node < 2; node++) {
+		t.place = lkdf_place_node(job.rt, node);
+		t.arg = &node;
+		lkdf_submit(job.rt, NULL, &t, NULL);
+	}
+	is(lkdf_scope_wait(job.rt, NULL, -1), 0, "all turns are taken");
+	ok(!job.is_elsewhere, "each on its node");
+	lkdf_kind_put(k);
 	for (i = 0; i < NR_STEPS; i++)
 		ok(job.home[i] == steps[i].home &&
 			   job.nr_undone[i] == steps[i].nr_undone,
