@@ -4,6 +4,7 @@
 #include "gomp/depend.h"
 #include "gomp/gomp.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 __thread struct self gomp_self __attribute__((tls_model("initial-exec")));
@@ -50,6 +51,7 @@ static void run_alone(struct team *t)
 	t->pool = NULL;
 	enter_team(t, NULL, 0);
 	t->fn(t->data);
+	free(t->first.work.memory);
 	gomp_self = before;
 }
 

@@ -243,10 +243,10 @@ static void kernels_close(struct kernels *k)
 /* ---- rows --------------------------------------------------------------- */
 
 static const struct part parts[] = {
-	{ "chain", "chain", raw_cl_chain, lkdf_chain, NR, 1.3, 5 },
+	{ "chain", "chain", raw_cl_chain, lkdf_chain, NR, 1.6, 5 },
 	{ "side-by-side", "side-by-side", raw_cl_side_by_side,
-	  lkdf_side_by_side, NR, 2.2, 0 },
-	{ "pair", "pairs", raw_cl_pairs, lkdf_pairs, PAIRS, 1.2, 3 },
+	  lkdf_side_by_side, NR, 2.8, 0 },
+	{ "pair", "pairs", raw_cl_pairs, lkdf_pairs, PAIRS, 2, 3 },
 };
 #define NR_PARTS (sizeof(parts) / sizeof(*parts))
 
