@@ -98,13 +98,12 @@ static void give_steps(struct cuda_device *d, unsigned queue,
 	for (i = 0; i < b->nr && !d->broken; i++) {
 		at = set_params(b->step[i].known, at, param);
 		r = cuda_run_step(d, &b->step[i], param, q->stream);
+		if (!r && !is_told(b, i))
+			q->has_quiet = true;
+		else if (!r)
+			r = cuda_give_word(d, queue, b->op[i]);
 		if (r)
 			fail_launch(d, r, b->op[i]);
-		else if (is_told(b, i))
-			cuda_end_command(d, queue, "cuLaunchKernel", r,
-					 b->op[i]);
-		else
-			q->has_quiet = true;
 	}
 }
 
@@ -275,6 +274,7 @@ static void note_run(struct cuda_device *d, unsigned queue,
 		     struct cuda_batch *b)
 {
 	struct cuda_queue *q = &d->queue[queue];
+	cu_result r = CU_SUCCESS;
 	uint32_t i;
 
 	cuda_count(d, CUDA_GRAPHS);
@@ -282,10 +282,11 @@ static void note_run(struct cuda_device *d, unsigned queue,
 		if (b->step[i].has_word)
 			cuda_give_number(q, b->op[i]);
 	if (b->is_told)
-		cuda_end_command(d, queue, "cuGraphLaunch", CU_SUCCESS,
-				 b->op[b->nr - 1]);
+		r = cuda_give_word(d, queue, b->op[b->nr - 1]);
 	else
 		q->has_quiet = true;
+	if (r)
+		fail_launch(d, r, b->op[b->nr - 1]);
 }
 
 /* False: nothing was given. */

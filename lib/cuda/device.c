@@ -53,6 +53,18 @@ bool cuda_has_managed(const struct cuda_device *d)
 	return cuda_number(d, CU_ATTR_CONCURRENT_MANAGED) > 0;
 }
 
+static cu_result ask_arch(struct cuda_device *d)
+{
+	int major = 0, minor = 0;
+	cu_result r;
+
+	r = d->cuda.cuDeviceGetAttribute(&major, CU_ATTR_MAJOR, d->id);
+	if (!r)
+		r = d->cuda.cuDeviceGetAttribute(&minor, CU_ATTR_MINOR, d->id);
+	d->arch = 10 * major + minor;
+	return r;
+}
+
 struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 				struct cuda_card *card)
 {
@@ -72,8 +84,7 @@ struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 	pthread_mutex_init(&d->lock, NULL);
 	cuda_open_io(d);
 	list_init(&d->graphs);
-	d->arch = 10 * cuda_number(d, CU_ATTR_MAJOR) +
-		  cuda_number(d, CU_ATTR_MINOR);
+	d->asked = ask_arch(d);
 	d->block_shared = attr_number(d, CU_ATTR_BLOCK_SHARED);
 	for (i = 0; i < 3; i++) {
 		d->max_block[i] = attr_number(d, CU_ATTR_MAX_BLOCK_X + i);
@@ -119,6 +130,8 @@ static int get_info(void *dev, struct lkdf_device_info *out)
 	cu_result r;
 	int i;
 
+	if (d->asked)
+		return cuda_fails(d, "cuDeviceGetAttribute", d->asked);
 	r = d->cuda.cuDeviceGetName(out->name, sizeof(out->name), d->id);
 	if (r)
 		return cuda_fails(d, "cuDeviceGetName", r);

@@ -124,6 +124,7 @@ struct cuda_device {
 	void *count_u;
 	bool is_serial; /* likewise */
 	int arch; /* 90 of sm_90 */
+	cu_result asked; /* for that; an error: there is no such device */
 	uint32_t block_shared; /* bytes, at most */
 	uint32_t max_block[3], max_grid[3];
 
@@ -201,6 +202,13 @@ int cuda_make_room(struct cuda_queue *q, uint32_t nr);
 
 /* The op has the next number. */
 void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op);
+
+/*
+ * The stream writes the op's number behind what it was given. An error: the
+ * stream has done all of that, and the op has no number.
+ */
+cu_result cuda_give_word(struct cuda_device *d, unsigned queue,
+			 struct lkdf_device_op op);
 
 /*
  * Before the stream of the queue is given a command, behind what the queue

@@ -25,24 +25,26 @@ static cu_result ask_number(const struct cuda_device *d, unsigned what,
 	return r;
 }
 
-/* The first that the function does not have is an error of the driver. */
+/* Of the first parameter that is none the driver says that it is no value. */
 static int ask_params(const struct cuda_device *d, struct cuda_known *k)
 {
 	size_t offset, size;
+	cu_result r;
 
 	if (!d->cuda.cuFuncGetParamInfo) {
 		k->nr_param = UINT32_MAX;
 		return 0;
 	}
-	while (!d->cuda.cuFuncGetParamInfo(k->function, k->nr_param, &offset,
-					   &size)) {
+	while (!(r = d->cuda.cuFuncGetParamInfo(k->function, k->nr_param,
+						&offset, &size))) {
 		if (k->nr_param == LKDF_MAX_PARAMS)
 			return err(-E2BIG,
 				   "cuda: a kernel of more than %d parameters",
 				   LKDF_MAX_PARAMS);
 		k->param_bytes[k->nr_param++] = (uint32_t)size;
 	}
-	return 0;
+	return r == CU_INVALID_VALUE ? 0
+				     : cuda_fails(d, "cuFuncGetParamInfo", r);
 }
 
 static int ask_driver(const struct cuda_device *d, struct cuda_known *k)

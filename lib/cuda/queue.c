@@ -183,23 +183,29 @@ void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op)
 	q->given++;
 }
 
+cu_result cuda_give_word(struct cuda_device *d, unsigned queue,
+			 struct lkdf_device_op op)
+{
+	struct cuda_queue *q = &d->queue[queue];
+	cu_result r;
+
+	r = d->cuda.cuStreamWriteValue32(q->stream, q->word.there, q->given + 1,
+					 0);
+	if (!r)
+		cuda_give_number(q, op);
+	else
+		/* The command cannot be taken back: it is waited for. */
+		d->cuda.cuStreamSynchronize(q->stream);
+	return r;
+}
+
 int cuda_end_command(struct cuda_device *d, unsigned queue, const char *call,
 		     cu_result r, struct lkdf_device_op op)
 {
-	struct cuda_queue *q = &d->queue[queue];
-
 	if (r)
 		return cuda_fails(d, call, r);
-	r = d->cuda.cuStreamWriteValue32(q->stream, q->word.there, q->given + 1,
-					 0);
-	if (r) {
-		/* It cannot be taken back: it is waited for. */
-		d->cuda.cuStreamSynchronize(q->stream);
-		lkdf_device_done(op, cuda_fails(d, "cuStreamWriteValue32", r));
-		return 0;
-	}
-	cuda_give_number(q, op);
-	return 0;
+	r = cuda_give_word(d, queue, op);
+	return r ? cuda_fails(d, "cuStreamWriteValue32", r) : 0;
 }
 
 static cu_ptr address_of(const void *device_ptr, uint64_t offset)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "device/code.h"
 
+#include "base/err.h"
 #include "base/util.h"
 #include "device/request.h"
 
@@ -11,13 +12,16 @@ void code_make(struct device *d, const struct device_code *c,
 	       const struct lkdf_launch *like, struct device_built *b)
 {
 	char log[2048] = "";
+	const char *said;
 
+	err_clear();
 	b->error = d->ops.build(d->dev, &c->code, like, &b->function, log,
 				sizeof(log));
 	log[sizeof(log) - 1] = 0;
 	if (b->error > 0)
 		b->error = 0;
-	b->log = b->error && log[0] ? strdup(log) : NULL;
+	said = log[0] ? log : err_text();
+	b->log = b->error && said[0] ? strdup(said) : NULL;
 }
 
 void code_built(struct device *d, struct device_code *c,

@@ -154,12 +154,13 @@ static int find_room(struct device *d, struct device_req *r)
 			     (unsigned long long)held);
 		return -ENOMEM;
 	}
+	err_clear();
 	rc = reserve_all(d, r);
 	/* All is free, but in pieces between copies of its own. */
 	if (rc == -ENOMEM && copies_drop_unused(d))
 		rc = reserve_all(d, r);
 	if (rc && rc != -EAGAIN)
-		request_fail_call(r, "memory", rc);
+		request_fail_said(r, "memory", rc);
 	return rc;
 }
 
