@@ -45,29 +45,36 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out)
 	return rc ? rc : create_gang(rt, out);
 }
 
-static int check_run(const struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn)
+static int check_use(const struct lkdf_gang *g, unsigned nr, const char *what)
 {
 	int rc;
 
 	if (!g)
-		return err(-EINVAL, "gang_run: the gang is NULL");
+		return err(-EINVAL, "%s: the gang is NULL", what);
 	rc = border_runtime(g->rt);
 	if (rc)
 		return rc;
 	if (!nr || nr > g->nr_places)
 		return err(-EINVAL,
-			   "gang_run: %u members: expected 1 .. %u, "
+			   "%s: %u members: expected 1 .. %u, "
 			   "as the runtime has workers",
-			   nr, g->nr_places);
-	if (!fn)
-		return err(-EINVAL, "gang_run: fn is NULL");
-	return check_thread(g->rt, "gang_run");
+			   what, nr, g->nr_places);
+	return check_thread(g->rt, what);
+}
+
+int lkdf_gang_resize(struct lkdf_gang *g, unsigned nr)
+{
+	int rc = check_use(g, nr, "gang_resize");
+
+	return rc ? rc : gang_resize(g, nr);
 }
 
 int lkdf_gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
 {
-	int rc = check_run(g, nr, fn);
+	int rc = check_use(g, nr, "gang_run");
 
+	if (!rc && !fn)
+		rc = err(-EINVAL, "gang_run: fn is NULL");
 	return rc ? rc : gang_run(g, nr, fn, u);
 }
 

@@ -87,7 +87,9 @@ static void run_several(struct team *t, struct pool *p)
 	memset(p->tally, 0, t->nr * sizeof(*p->tally));
 	t->pool = p;
 	t->nr_active++;
-	if (t->nr < 2 || lkdf_gang_run(p->gang, t->nr, run_member, t)) {
+	/* Tasks run on threads of the team, as their numbers say. */
+	if (t->nr < 2 || lkdf_gang_resize(p->gang, t->nr) ||
+	    lkdf_gang_run(p->gang, t->nr, run_member, t)) {
 		t->nr_active--;
 		run_alone(t);
 	}

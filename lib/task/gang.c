@@ -14,8 +14,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+/* EMPTY -> TAKEN -> OVER -> EMPTY */
 enum seat_state {
-	SEAT_EMPTY, /* worker 0 has not come yet */
+	SEAT_EMPTY, /* the worker has not come yet, or has left */
 	SEAT_TAKEN, /* it sleeps */
 	SEAT_OVER, /* it may go */
 };
@@ -45,21 +46,36 @@ static void free_gang(struct lkdf_gang *g)
 	free(g->place);
 	free(g->task);
 	free(g->arg);
+	free((void *)g->seat_state);
 	free(g);
+}
+
+static void set_seat(_Atomic(uint32_t) *seat, enum seat_state state)
+{
+	/* [gang.seat] what was done before; pairs with [gang.sit]. */
+	a_store(seat, state, release);
+	futex_wake(seat, INT_MAX);
+}
+
+static void await_seat(_Atomic(uint32_t) *seat, enum seat_state state)
+{
+	uint32_t now;
+
+	/* [gang.sit] what was done before; pairs with [gang.seat]. */
+	while ((now = a_load(seat, acquire)) != state)
+		futex_wait(seat, now, -1);
 }
 
 static int seat_body(struct lkdf_ctx *c, void *arg)
 {
-	struct lkdf_gang *g = ((struct member *)arg)->gang;
+	struct member *m = arg;
+	_Atomic(uint32_t) *seat = &m->gang->seat_state[m->num];
 
-	g->c = c;
-	/* [gang.seat] the context; pairs with [gang.sit]. */
-	a_store(&g->seat_state, SEAT_TAKEN, release);
-	futex_wake(&g->seat_state, INT_MAX);
-	/* [gang.rise] what guests did as this worker; pairs with
-	 * [gang.over]. */
-	while (a_load(&g->seat_state, acquire) != SEAT_OVER)
-		futex_wait(&g->seat_state, SEAT_TAKEN, -1);
+	if (!m->num)
+		m->gang->c = c;
+	set_seat(seat, SEAT_TAKEN);
+	await_seat(seat, SEAT_OVER);
+	set_seat(seat, SEAT_EMPTY);
 	return 0;
 }
 
@@ -123,28 +139,37 @@ static int make_tasks(struct lkdf_gang *g)
 
 	g->task = calloc(g->nr_places, sizeof(*g->task));
 	g->arg = calloc(g->nr_places, sizeof(*g->arg));
-	if (rc || !g->task || !g->arg)
+	g->seat_state = calloc(g->nr_places, sizeof(*g->seat_state));
+	if (rc || !g->task || !g->arg || !g->seat_state)
 		return rc ? rc : -ENOMEM;
 	for (i = 0; i < g->nr_places; i++) {
 		g->arg[i] = (struct member){ .gang = g, .num = i };
-		g->task[i] =
-			(struct lkdf_task){ .size = sizeof(*g->task),
-					    .kind = i ? g->member : g->seat,
-					    .arg = &g->arg[i],
-					    .place = g->place[i],
-					    .flags = LKDF_PINNED };
+		g->task[i] = (struct lkdf_task){ .size = sizeof(*g->task),
+						 .kind = g->member,
+						 .arg = &g->arg[i],
+						 .place = g->place[i],
+						 .flags = LKDF_PINNED };
 	}
 	return 0;
 }
 
-static int take_seat(struct lkdf_gang *g)
+/* The worker sleeps from here on. */
+static int take_seat(struct lkdf_gang *g, unsigned worker)
 {
-	int rc = task_submit(g->rt, g->scope, &g->task[0], NULL);
+	struct lkdf_task t = g->task[worker];
+	int rc;
 
-	/* [gang.sit] its context; pairs with [gang.seat]. */
-	while (!rc && a_load(&g->seat_state, acquire) == SEAT_EMPTY)
-		futex_wait(&g->seat_state, SEAT_EMPTY, -1);
+	t.kind = g->seat;
+	await_seat(&g->seat_state[worker], SEAT_EMPTY);
+	rc = task_submit(g->rt, g->scope, &t, NULL);
+	if (!rc)
+		await_seat(&g->seat_state[worker], SEAT_TAKEN);
 	return rc;
+}
+
+static void leave_seat(struct lkdf_gang *g, unsigned worker)
+{
+	set_seat(&g->seat_state[worker], SEAT_OVER);
 }
 
 int gang_create(struct lkdf *rt, struct lkdf_gang **out)
@@ -156,7 +181,8 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 		return -ENOMEM;
 	*g = (struct lkdf_gang){ .rt = rt,
 				 .first = &rt->sched.workers[0],
-				 .nr_places = (unsigned)rt->sched.nr_workers };
+				 .nr_places = (unsigned)rt->sched.nr_workers,
+				 .size = (unsigned)rt->sched.nr_workers };
 	rc = scope_create(rt, rt->root, &(struct lkdf_scope_attr){ 0 },
 			  &g->scope);
 	if (!rc)
@@ -168,7 +194,7 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 		rc = make_tasks(g);
 	}
 	if (!rc)
-		rc = take_seat(g);
+		rc = take_seat(g, 0);
 	if (rc)
 		free_gang(g);
 	else
@@ -178,9 +204,11 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 
 void gang_destroy(struct lkdf_gang *g)
 {
-	/* [gang.over] what guests did; pairs with [gang.rise]. */
-	a_store(&g->seat_state, SEAT_OVER, release);
-	futex_wake(&g->seat_state, INT_MAX);
+	unsigned i;
+
+	leave_seat(g, 0);
+	for (i = g->size; i < g->nr_places; i++)
+		leave_seat(g, i);
 	scope_wait(g->scope, -1);
 	free_gang(g);
 }
@@ -233,20 +261,45 @@ static void run_first(struct lkdf_gang *g)
 		help_until(g->first, &g->nr_left, left);
 }
 
-int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
+/* A thread at a time runs the gang or changes its size. */
+static int begin_use(struct lkdf_gang *g)
 {
 	uint32_t is_running = 0;
-	struct guest guest;
-	int rc;
 
 	/* [gang.begin] as whom the last one left worker 0; pairs with
 	 * [gang.end]. */
 	if (!a_cas(&g->is_running, &is_running, 1, acquire, relaxed))
 		return err(-EBUSY, "gang: another thread runs it");
-	g->fn = fn;
-	g->u = u;
-	g->nr = nr;
-	a_store(&g->error, 0, relaxed);
+	return 0;
+}
+
+static void end_use(struct lkdf_gang *g)
+{
+	/* [gang.end] pairs with [gang.begin]. */
+	a_store(&g->is_running, 0, release);
+}
+
+int gang_resize(struct lkdf_gang *g, unsigned nr)
+{
+	int rc = begin_use(g);
+
+	if (rc)
+		return rc;
+	while (g->size < nr)
+		leave_seat(g, g->size++);
+	while (g->size > nr && !rc) {
+		rc = take_seat(g, g->size - 1);
+		g->size -= !rc;
+	}
+	end_use(g);
+	return rc;
+}
+
+static int run_members(struct lkdf_gang *g)
+{
+	struct guest guest;
+	int rc;
+
 	guest_enter(&guest, g->first);
 	rc = start_members(g);
 	if (!rc) {
@@ -254,7 +307,25 @@ int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
 		rc = a_load(&g->error, relaxed);
 	}
 	guest_leave(&guest, g->first);
-	/* [gang.end] pairs with [gang.begin]. */
-	a_store(&g->is_running, 0, release);
+	return rc;
+}
+
+int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
+{
+	int rc = begin_use(g);
+
+	if (rc)
+		return rc;
+	if (nr > g->size) {
+		rc = err(-EINVAL, "gang_run: %u members: its size is %u", nr,
+			 g->size);
+	} else {
+		g->fn = fn;
+		g->u = u;
+		g->nr = nr;
+		a_store(&g->error, 0, relaxed);
+		rc = run_members(g);
+	}
+	end_use(g);
 	return rc;
 }

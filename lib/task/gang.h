@@ -2,7 +2,8 @@
 /*
  * Members 1 and up of a gang are tasks that are bound to one worker each.
  * Worker 0 is in a body, the seat, that sleeps until the gang ends; the thread
- * that runs the gang is its guest and uses the context of that body.
+ * that runs the gang is its guest and uses the context of that body. Workers
+ * beyond the size of the gang are in seats, too, until it grows.
  *
  *	member of round r                the last of round r
  *	(A) nr_arrived + 1               (C) nr_arrived = 0
@@ -28,16 +29,17 @@ struct lkdf_gang {
 	struct lkdf_scope *scope; /* of all its tasks */
 	struct lkdf_kind *seat, *member;
 	struct lkdf_place **place; /* of each worker alone */
-	struct lkdf_task *task; /* on it, the first one of the seat */
+	struct lkdf_task *task; /* on it, of the member */
 	struct member *arg; /* of that */
+	_Atomic(uint32_t) *seat_state; /* of each worker: a futex */
 	unsigned nr_places;
+	struct lkdf_ctx *c; /* of worker 0's seat */
 
-	/* Its seat sets and waits for: enum seat_state; a futex. */
-	_Atomic(uint32_t) seat_state;
-	struct lkdf_ctx *c; /* of the seat */
-
-	/* Any thread: somebody runs it. */
+	/* Any thread: somebody runs it, or changes its size. */
 	_Atomic(uint32_t) is_running;
+
+	/* The thread that has set it: workers in no seat, and worker 0. */
+	unsigned size;
 
 	/* Set before the members start, constant while they run. */
 	lkdf_gang_fn fn;
@@ -53,6 +55,7 @@ struct lkdf_gang {
 
 /* The runtime has workers. 0 or -errno. */
 int gang_create(struct lkdf *rt, struct lkdf_gang **out);
+int gang_resize(struct lkdf_gang *g, unsigned nr);
 int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
 void gang_destroy(struct lkdf_gang *g);
 

@@ -206,6 +206,31 @@ static void many(void)
 	printf("many: %d, final %d\n", n, finals);
 }
 
+/* Its number is that of a thread of the team, after a larger team, too. */
+static void numbers(void)
+{
+	int i, nr = 0, bad = 0;
+
+#pragma omp parallel num_threads(8) reduction(+ : nr)
+	nr++;
+	for (i = 0; i < 20; i++) {
+#pragma omp parallel num_threads(2)
+#pragma omp single
+		for (int k = 0; k < 200; k++) {
+#pragma omp task
+			{
+				for (volatile int n = 0; n < 5000; n++)
+					;
+				if (omp_get_thread_num() > 1) {
+#pragma omp atomic
+					bad++;
+				}
+			}
+		}
+	}
+	printf("numbers: %d, %d wrong\n", nr, bad);
+}
+
 static void outside(void)
 {
 	int n = 0;
@@ -227,6 +252,7 @@ int main(void)
 	wave();
 	loops();
 	many();
+	numbers();
 	outside();
 	return 0;
 }

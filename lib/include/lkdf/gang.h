@@ -41,9 +41,26 @@ typedef void (*lkdf_gang_fn)(struct lkdf_ctx *c, unsigned num, void *u);
 int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
 
 /**
+ * lkdf_gang_resize() - set how many workers run members and their tasks
+ * @g:  gang
+ * @nr: 1 .. lkdf_nr_workers(); as many as there are workers at first
+ *
+ * Workers @nr and up sleep from now on, as worker 0 does, until a later call
+ * asks for more of them or the gang is given back: tasks of the members run on
+ * the members' threads alone. Where the size is @nr already the call is cheap.
+ *
+ * Context: any thread but one in a body of the gang's runtime; waits for the
+ * bodies that workers @nr and up are in.
+ * Return: 0; -EINVAL; -EBUSY another thread runs the gang; -EDEADLK in a body
+ * of its runtime; -ENOMEM the size is between the old one and @nr; -EOWNERDEAD
+ * in a forked child.
+ */
+int lkdf_gang_resize(struct lkdf_gang *g, unsigned nr);
+
+/**
  * lkdf_gang_run() - run a function on several members at a time
  * @g:  gang
- * @nr: 1 .. lkdf_nr_workers(): members
+ * @nr: 1 .. the gang's size: members
  * @fn: called once on each member
  * @u:  given to each call
  *

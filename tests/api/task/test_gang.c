@@ -9,6 +9,7 @@
 
 #include <lkdf/lkdf.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -258,17 +259,22 @@ static void test_fork(struct lkdf_gang *g)
 
 struct late {
 	struct lkdf_kind *child;
-	atomic_bool has_begun, is_taken, is_early;
+	sem_t in_child, in_join; /* it has begun, and its parent may join */
+	atomic_bool has_begun, is_early;
 };
 
-/* On another worker than its parent: gives a member the time to come early. */
+/*
+ * On another worker than its parent: gives a member the time to come early. A
+ * member that is late for another reason is not told from one that waits.
+ */
 static int linger(struct lkdf_ctx *c, void *arg)
 {
 	struct late *l = *(struct late **)arg;
 	int i;
 
 	(void)c;
-	l->is_taken = true;
+	sem_post(&l->in_join);
+	sem_post(&l->in_child);
 	for (i = 0; i < 100 && !l->has_begun; i++)
 		usleep(1000);
 	l->is_early = l->has_begun;
@@ -281,8 +287,7 @@ static int join_below(struct lkdf_ctx *c, void *arg)
 
 	if (lkdf_spawn(c, l->child, arg))
 		return -ENOMEM;
-	while (!l->is_taken)
-		usleep(100);
+	sem_wait(&l->in_join);
 	return lkdf_join(c);
 }
 
@@ -320,9 +325,10 @@ static void test_late(struct lkdf *rt, struct lkdf_gang *g)
 	lkdf_place_part(node, 1, WORKERS, &part);
 	t.kind = parent;
 	t.place = part;
+	sem_init(&l.in_child, 0, 0);
+	sem_init(&l.in_join, 0, 0);
 	lkdf_submit(rt, NULL, &t, NULL);
-	while (!l.is_taken)
-		usleep(100);
+	sem_wait(&l.in_child);
 	is(lkdf_gang_run(g, 2, begin, &l), 0, "a worker is in a join");
 	ok(l.has_begun && !l.is_early, "its member begins after that body");
 	lkdf_kind_put(parent);
@@ -360,7 +366,7 @@ static void test_after(struct lkdf *rt)
 		lkdf_submit(rt, NULL, &t, NULL);
 	}
 	lkdf_scope_wait(rt, NULL, -1);
-	ok(seen == (1u << WORKERS) - 1, "worker 0 is back");
+	ok(seen == (1u << WORKERS) - 1, "all workers are back");
 	lkdf_kind_put(kind);
 }
 
@@ -385,7 +391,9 @@ int main(void)
 	test_after(rt);
 	ok(!lkdf_gang_create(rt, &g), "another one");
 	test_barriers(g);
+	is(lkdf_gang_resize(g, 2), 0, "which has become smaller");
 	lkdf_gang_put(g);
+	test_after(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");
 	ok(!lkdf_open("serial=yes", &serial), "a serial one");
 	is(lkdf_gang_create(serial, &g), -EOPNOTSUPP, "has none");
