@@ -108,7 +108,7 @@ static int executor_stat(const struct lkdf *rt, const char *name, uint64_t *out)
 	return 0;
 }
 
-static int find_stat(const struct lkdf *rt, const char *name, uint64_t *out)
+static int find_stat(struct lkdf *rt, const char *name, uint64_t *out)
 {
 	size_t i;
 

@@ -2,6 +2,7 @@
 #include <lkdf/signals.h>
 
 #include "api/border.h"
+#include "core/signals.h"
 #include "data/facts.h"
 #include "signal/workers.h"
 
@@ -26,6 +27,8 @@ int lkdf_signals(struct lkdf *rt, int worker, struct lkdf_facts *out)
 	size = out->size;
 	workers_read(&rt->signals, worker, &s);
 	facts_tell(rt, worker, &s);
+	if (worker < 0)
+		signals_tell(rt, &s);
 	s.size = size;
 	/* A caller of a later version finds that nobody knows the rest. */
 	memset(out, 0, size);

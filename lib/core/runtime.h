@@ -19,6 +19,7 @@
 #include "ring/blocking.h"
 #include "sched/sched.h"
 #include "signal/listen.h"
+#include "signal/windows.h"
 #include "signal/workers.h"
 #include "trace/hooks.h"
 #include "trace/trace.h"
@@ -98,6 +99,7 @@ struct lkdf {
 	struct listener listener; /* see facts.h */
 	struct pollers pollers; /* see lkdf_poll_add() */
 	struct workers signals; /* how the workers fare */
+	struct windows windows; /* and where their time went lately */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	_Atomic(uint64_t) nr_handles;

@@ -2,6 +2,7 @@
 #include "core/signals.h"
 
 #include "sched/bind.h"
+#include "sched/holdoff.h"
 #include "signal/src_bpf.h"
 
 int signals_open(struct lkdf *rt)
@@ -15,15 +16,24 @@ int signals_open(struct lkdf *rt)
 	struct probed_source source;
 	struct board_news news;
 	int rc = workers_open(&attr, &rt->signals);
+	bool has_probe;
 
 	if (rc)
 		return rc;
 	trace_probe_key(&rt->trace, src_bpf_key(&rt->signals));
 	if (src_bpf_news(&rt->signals, &news))
 		board_told_by(rt->board, &news);
-	if (src_bpf_source(&rt->signals, &source))
+	has_probe = src_bpf_source(&rt->signals, &source);
+	if (has_probe)
 		trace_told_by(&rt->trace, &source);
+	windows_open(&rt->windows, &rt->signals, has_probe ? &source : NULL);
 	return 0;
+}
+
+void signals_close(struct lkdf *rt)
+{
+	windows_close(&rt->windows);
+	workers_close(&rt->signals);
 }
 
 /* Where workers sleep, and what hangs off the runtime. */
@@ -47,14 +57,54 @@ void signals_enter(struct executor *ex)
 	trace_probe_slot(ex->ring, workers_slot(&rt->signals, ex->id));
 }
 
+/* A worker that comes by when a window is over closes it. */
+static void turn_window(struct lkdf *rt)
+{
+	int64_t now = clock_now_ns();
+	struct workers_mark mark;
+
+	if (!windows_begin(&rt->windows, now))
+		return;
+	workers_mark(&rt->signals, &mark);
+	windows_turn(&rt->windows, &mark, now);
+	windows_end(&rt->windows);
+}
+
 void signals_looked(struct worker *w)
 {
-	const struct lkdf *rt = w->executor->rt;
+	struct lkdf *rt = w->executor->rt;
 	const struct worker_facts *f = &rt->signals.of[w->executor->id];
 
 	if (a_load(&f->has_delay, relaxed))
 		bind_look(w, a_load(&f->run_delay_ns, relaxed),
 			  a_load(&f->at_ns, relaxed));
+	if (rt->nr_workers > 1 && !holdoff_is_on(w))
+		turn_window(rt);
+}
+
+static struct lkdf_fact fact_of(uint64_t value, uint64_t age, uint32_t source)
+{
+	return (struct lkdf_fact){ value, age, source, 0 };
+}
+
+void signals_tell(struct lkdf *rt, struct lkdf_facts *out)
+{
+	int64_t now = clock_now_ns();
+	const struct window_kind *k;
+	struct window w;
+	uint64_t age;
+
+	windows_read(&rt->windows, &w);
+	if (!w.ns || w.share.source == LKDF_SIGNAL_NONE)
+		return;
+	age = now > w.end_ns ? (uint64_t)(now - w.end_ns) : 0;
+	out->window_ns = fact_of(w.ns, age, LKDF_SIGNAL_SELF);
+	out->window_ppm =
+		fact_of((uint64_t)w.share.permille * 1000, age, w.share.source);
+	for (k = w.kind; k < w.kind + w.nr_kinds && !k->name; k++)
+		continue;
+	if (k < w.kind + w.nr_kinds)
+		out->window_word = fact_of(k->word, age, LKDF_SIGNAL_BPF);
 }
 
 void signals_enter_worker(struct worker *w)

@@ -11,6 +11,7 @@
 
 /* After the trace. 0 or -ENOMEM. */
 int signals_open(struct lkdf *rt);
+void signals_close(struct lkdf *rt);
 
 /* Are kinds to be noted, for the probe or to be counted? */
 static inline bool signals_want_kinds(const struct lkdf *rt)
@@ -21,6 +22,9 @@ static inline bool signals_want_kinds(const struct lkdf *rt)
 /* On the thread of an executor, when it starts. */
 void signals_enter(struct executor *ex);
 void signals_enter_worker(struct worker *w);
+
+/* Of all workers: adds the facts of the last window. */
+void signals_tell(struct lkdf *rt, struct lkdf_facts *out);
 
 /* It has looked at itself. */
 void signals_looked(struct worker *w);

@@ -94,7 +94,7 @@ void trace_part_close(struct lkdf *rt)
 {
 	rt->heap->labels.listing.address = NULL;
 	trace_close(&rt->trace);
-	workers_close(&rt->signals);
+	signals_close(rt);
 }
 
 void trace_part_abandon(struct lkdf *rt)

@@ -221,6 +221,12 @@ void kind_sample_again(struct lkdf_kind *k);
  */
 bool kind_is_short_alone(const struct lkdf_kind *k);
 
+/*
+ * Ticks that the shortest body of kinds with that name in recordings took, of
+ * those that were timed; 0: none was.
+ */
+uint64_t kind_alone_ticks(struct lkdf *rt, uint32_t trace_name);
+
 /* A kind that may be long only beside others counts as short until it is. */
 void kind_doubt(struct lkdf_kind *k);
 

@@ -50,6 +50,41 @@ void kind_trace_all(struct lkdf *rt, bool is_traced)
 	pthread_mutex_unlock(&rt->lock);
 }
 
+/* Under the lock: of a kind and its copies; UINT64_MAX: none was timed. */
+static uint64_t least_of(const struct lkdf_kind *k)
+{
+	uint64_t ticks = k ? a_load(&k->least_ticks, relaxed) : 0;
+	const struct lkdf_kind *p;
+	int i;
+
+	ticks = ticks ? ticks : UINT64_MAX;
+	if (!k)
+		return ticks;
+	for (i = 0; k->copies && i < k->rt->topo->nr_nodes; i++)
+		ticks = min_u64(ticks, least_of(k->copies[i]));
+	for (i = 0; i < NR_STEPS; i++)
+		ticks = min_u64(ticks, least_of(k->around[i]));
+	for (p = k->on_parts; p; p = p->next_on_part)
+		ticks = min_u64(ticks, least_of(p));
+	return ticks;
+}
+
+uint64_t kind_alone_ticks(struct lkdf *rt, uint32_t trace_name)
+{
+	const struct lkdf_kind *k;
+	uint64_t ticks = UINT64_MAX;
+	const struct list *l;
+
+	pthread_mutex_lock(&rt->lock);
+	for (l = rt->kinds.next; l != &rt->kinds; l = l->next) {
+		k = container_of(l, const struct lkdf_kind, all);
+		if (k->trace_name == trace_name)
+			ticks = min_u64(ticks, least_of(k));
+	}
+	pthread_mutex_unlock(&rt->lock);
+	return ticks == UINT64_MAX ? 0 : ticks;
+}
+
 /* Under the lock it is as whoever starts or ends a recording wants all. */
 void kind_enlist(struct lkdf_kind *k)
 {

@@ -75,6 +75,11 @@ struct lkdf_facts {
 	/* Moved by the thread, as AutoNUMA lets it; of all: by any thread of
 	 * the machine. */
 	struct lkdf_fact moved_pages;
+
+	/* Facts of the last window, 10 ms and more: of all workers only. */
+	struct lkdf_fact window_ns; /* SELF: its length */
+	struct lkdf_fact window_ppm; /* went to futexes or the system */
+	struct lkdf_fact window_word; /* BPF: most samples, in bodies */
 };
 
 /**

@@ -157,6 +157,37 @@ static void the_word_is_told(void)
 	must(lkdf_close(rt));
 }
 
+/* Until a window with enough of them is closed. */
+static void windows_have_words(void)
+{
+	struct lkdf *rt = open_probed(2);
+	struct lkdf_kind *k = api_kind(rt, "meet", meet, 0, 0);
+	uint64_t ppm = 0, word = 0;
+	struct lkdf_facts f;
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		run_some(rt, k);
+		f = facts_of(rt, -1);
+		if (f.window_word.value &&
+		    !lkdf_stat(rt, "lkdf.kind.meet.word", &word))
+			break;
+	}
+	if (i == 2000) {
+		skip("the window's word", "the CPUs were not there");
+	} else {
+		is(f.window_word.source, LKDF_SIGNAL_BPF, "the window's word");
+		ok((uintptr_t)word == (uintptr_t)&mutex,
+		   "the kind has met in the mutex");
+		ok(lkdf_stat(rt, "lkdf.kind.meet.futex_ppm", &ppm) ||
+			   (ppm > 0 && ppm <= 1000000),
+		   "for some part of the time: %llu ppm",
+		   (unsigned long long)ppm);
+	}
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
 static int spin(struct lkdf_ctx *c, void *arg)
 {
 	volatile uint32_t x = 1;
@@ -323,6 +354,7 @@ int main(int argc, char **argv)
 	} else {
 		a_sleep_is_seen();
 		the_word_is_told();
+		windows_have_words();
 		who_is_preempted_is_told();
 		two_runtimes();
 		stopped_in_the_middle();

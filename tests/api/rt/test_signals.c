@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * What the runtime knows of its workers without any rights: times that grow,
- * each with its source and its age, and what it says where nobody knows.
+ * each with its source and its age, what it knows of the last window and of
+ * kinds, and what it says where nobody knows.
  */
 #include "tests/api/api.h"
 
@@ -32,14 +33,20 @@ static struct lkdf_facts facts_of(struct lkdf *rt, int worker)
 	return f;
 }
 
-static void run_some(struct lkdf *rt)
+static void run_bodies(struct lkdf *rt, struct lkdf_kind *k)
 {
-	struct lkdf_kind *k = api_kind(rt, "compute", compute, 0, 0);
 	int i;
 
 	for (i = 0; i < NR_BODIES; i++)
 		must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL));
 	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
+static void run_some(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "compute", compute, 0, 0);
+
+	run_bodies(rt, k);
 	lkdf_kind_put(k);
 }
 
@@ -70,6 +77,37 @@ static void times_grow(void)
 		skip("run delay", "there is no schedstat");
 	else
 		is(all.run_delay_ns.source, LKDF_SIGNAL_SELF, "and run delay");
+	must(lkdf_close(rt));
+}
+
+/* Until workers that come by have closed two of them. */
+static void windows_are_told(void)
+{
+	struct lkdf *rt = api_open("workers=2,final");
+	struct lkdf_kind *k = api_kind(rt, "compute", compute, 0, 0);
+	struct lkdf_facts all;
+	uint64_t ns = 0;
+
+	do {
+		run_bodies(rt, k);
+		all = facts_of(rt, -1);
+	} while (!all.window_ns.value);
+	ok(all.window_ns.value >= 10000000, "a window of 10 ms and more");
+	ok(all.window_ppm.value < 1000000 &&
+		   all.window_ppm.source == LKDF_SIGNAL_SELF,
+	   "and what part of it went to the system: %llu ppm",
+	   (unsigned long long)all.window_ppm.value);
+	is(all.window_word.source, LKDF_SIGNAL_NONE, "in no word that we know");
+	is(facts_of(rt, 0).window_ns.source, LKDF_SIGNAL_NONE,
+	   "one worker has none of its own");
+	is(lkdf_stat(rt, "lkdf.kind.compute.alone_ns", &ns), 0,
+	   "the kind's shortest body is known");
+	ok(ns > 1000, "it takes %llu ns", (unsigned long long)ns);
+	is(lkdf_stat(rt, "lkdf.kind.compute.futex_ppm", &ns), -ENOENT,
+	   "its share is not");
+	is(lkdf_stat(rt, "lkdf.kind.compute.bodies", &ns), -ENOENT,
+	   "nor how many there were");
+	lkdf_kind_put(k);
 	must(lkdf_close(rt));
 }
 
@@ -113,6 +151,8 @@ static void nobody_knows(const char *options, bool knows_self)
 	is(f.state.source + f.samples.source + f.word.source + f.word.value,
 	   LKDF_SIGNAL_NONE, "%s: nor of words", options);
 	ok(!(caps & LKDF_CAP_PROBE), "and caps say so");
+	if (!knows_self)
+		is(f.window_ns.source, LKDF_SIGNAL_NONE, "nor of windows");
 	is(f.active_workers + f.nr_narrow, 0, "what is not built is 0");
 	must(lkdf_close(rt));
 }
@@ -164,6 +204,7 @@ int main(void)
 {
 	tap_start(60);
 	times_grow();
+	windows_are_told();
 	the_quota_is_told();
 	nobody_knows("workers=1,signal=off,final", false);
 	nobody_knows("workers=1,serial=yes,final", false);
