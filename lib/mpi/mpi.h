@@ -56,6 +56,7 @@ struct lkdf_mpi {
 	struct lkdf *rt;
 	MPI_Comm comm;
 	int rank, size;
+	struct watch *watch; /* NULL: of no other rank */
 
 	/* Under lock. */
 	pthread_mutex_t lock;
@@ -100,7 +101,26 @@ void mpi_told_text(const struct told *t, char *to, size_t size);
 /* Room for nr elements in an array that *at points to; false: no memory. */
 bool mpi_room(void *at, unsigned *room, unsigned nr, size_t size);
 
+/* Of the ranks of this machine: this one's number there, and what all have. */
+struct machine {
+	int rank, size;
+	void *all; /* size elements, the caller's to free */
+};
+
+/* Collective; own has nr_bytes bytes on each rank. 0 or -EIO. */
+int mpi_gather(MPI_Comm comm, const void *own, size_t nr_bytes,
+	       struct machine *m);
+
 /* Which ranks of this machine have workers on the same CPU: a line. */
 int mpi_tell_shared(struct lkdf_mpi *m);
+
+/*
+ * Collective: from now on this rank ends with the others, unless it outlives
+ * them. 0 or -EIO.
+ */
+int mpi_watch(struct lkdf_mpi *m, bool outlives);
+/* Collective: all ranks are here, and may end soon. 0 or -EIO. */
+int mpi_leave(struct lkdf_mpi *m);
+void mpi_unwatch(struct lkdf_mpi *m);
 
 #endif

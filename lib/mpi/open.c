@@ -35,15 +35,16 @@ static void destroy_handle(struct lkdf_mpi *m)
 	free(m);
 }
 
-static int join_ranks(struct lkdf_mpi *m, MPI_Comm comm)
+static int join_ranks(struct lkdf_mpi *m, MPI_Comm comm, bool outlives)
 {
 	if (MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) ||
 	    MPI_Comm_dup(comm, &m->comm))
 		return -EIO;
 	if (MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN) ||
 	    MPI_Comm_rank(m->comm, &m->rank) ||
-	    MPI_Comm_size(m->comm, &m->size) || mpi_tell_shared(m) ||
-	    mpi_align(m)) {
+	    MPI_Comm_size(m->comm, &m->size) || mpi_watch(m, outlives) ||
+	    mpi_tell_shared(m) || mpi_align(m)) {
+		mpi_unwatch(m);
 		MPI_Comm_free(&m->comm);
 		return -EIO;
 	}
@@ -54,10 +55,14 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 		  const struct lkdf_mpi_attr *attr, struct lkdf_mpi **out)
 {
 	struct lkdf_mpi *m;
+	uint32_t flags;
 	int rc;
 
 	if (!rt || !out || comm == MPI_COMM_NULL ||
-	    (attr && (attr->size < sizeof(*attr) || attr->flags)))
+	    (attr && attr->size < sizeof(*attr)))
+		return -EINVAL;
+	flags = attr ? attr->flags : 0;
+	if (flags & ~LKDF_MPI_OUTLIVE)
 		return -EINVAL;
 	rc = check_threads();
 	if (rc)
@@ -68,7 +73,7 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 	m->rt = rt;
 	m->last = &m->first;
 	pthread_mutex_init(&m->lock, NULL);
-	rc = join_ranks(m, comm);
+	rc = join_ranks(m, comm, flags & LKDF_MPI_OUTLIVE);
 	if (rc)
 		destroy_handle(m);
 	else
@@ -79,6 +84,7 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 int lkdf_mpi_close(struct lkdf_mpi *m)
 {
 	bool is_busy;
+	int rc;
 
 	if (!m)
 		return 0;
@@ -90,9 +96,11 @@ int lkdf_mpi_close(struct lkdf_mpi *m)
 	/* Waits for a poller that tells its last event; there may be none. */
 	lkdf_poll_remove(m->rt, mpi_poll, m);
 	mpi_align(m);
+	rc = mpi_leave(m);
+	mpi_unwatch(m);
 	MPI_Comm_free(&m->comm);
 	destroy_handle(m);
-	return 0;
+	return rc;
 }
 
 int lkdf_mpi_rank(const struct lkdf_mpi *m)

@@ -11,31 +11,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The sets of all ranks of this machine, by number. */
-struct machine {
-	int rank, size;
-	cpu_set_t *sets;
-};
-
-static int gather_sets(MPI_Comm comm, const cpu_set_t *own, struct machine *m)
+int mpi_gather(MPI_Comm comm, const void *own, size_t nr_bytes,
+	       struct machine *m)
 {
 	MPI_Comm local = MPI_COMM_NULL;
-	int has = 0, all = 0, rc = -EIO;
+	int has = 0, all = 0, rc = -EIO, nr = (int)nr_bytes;
 
-	m->sets = NULL;
+	m->all = NULL;
 	if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
 				&local))
 		return -EIO;
 	if (!MPI_Comm_rank(local, &m->rank) && !MPI_Comm_size(local, &m->size))
-		m->sets = calloc((size_t)m->size, sizeof(*m->sets));
+		m->all = calloc((size_t)m->size, nr_bytes);
 	/* A rank without memory leaves with all others. */
-	has = m->sets != NULL;
+	has = m->all != NULL;
 	if (!MPI_Allreduce(&has, &all, 1, MPI_INT, MPI_LAND, local) && all &&
-	    !MPI_Allgather(own, sizeof(*own), MPI_BYTE, m->sets, sizeof(*own),
-			   MPI_BYTE, local))
+	    !MPI_Allgather(own, nr, MPI_BYTE, m->all, nr, MPI_BYTE, local))
 		rc = 0;
 	else
-		free(m->sets);
+		free(m->all);
 	MPI_Comm_free(&local);
 	return rc;
 }
@@ -62,12 +56,15 @@ int mpi_tell_shared(struct lkdf_mpi *m)
 {
 	cpu_set_t own = worker_cpus(m->rt), both;
 	struct machine machine;
-	int i, rc = gather_sets(m->comm, &own, &machine), cpu;
+	const cpu_set_t *sets;
+	int i, rc, cpu;
 
+	rc = mpi_gather(m->comm, &own, sizeof(own), &machine);
 	if (rc)
 		return rc;
+	sets = machine.all;
 	for (i = machine.rank + 1; i < machine.size; i++) {
-		CPU_AND(&both, &own, &machine.sets[i]);
+		CPU_AND(&both, &own, &sets[i]);
 		for (cpu = 0; cpu < CPU_SETSIZE && !CPU_ISSET(cpu, &both);)
 			cpu++;
 		if (cpu == CPU_SETSIZE)
@@ -79,7 +76,7 @@ int mpi_tell_shared(struct lkdf_mpi *m)
 			m->rank, cpu);
 		break;
 	}
-	free(machine.sets);
+	free(machine.all);
 	return 0;
 }
 
@@ -138,22 +135,24 @@ int lkdf_mpi_options(MPI_Comm comm, char *text, size_t size)
 {
 	int cpus[CPU_SETSIZE], nr, nr_alike = 0, mine = 0, i, rc;
 	struct machine machine;
+	const cpu_set_t *sets;
 	cpu_set_t own;
 
 	if (!text || !size || comm == MPI_COMM_NULL)
 		return -EINVAL;
 	if (sched_getaffinity(0, sizeof(own), &own))
 		CPU_ZERO(&own);
-	rc = gather_sets(comm, &own, &machine);
+	rc = mpi_gather(comm, &own, sizeof(own), &machine);
 	if (rc)
 		return rc;
+	sets = machine.all;
 	for (i = 0; i < machine.size; i++) {
-		if (!CPU_EQUAL(&own, &machine.sets[i]))
+		if (!CPU_EQUAL(&own, &sets[i]))
 			continue;
 		mine += i < machine.rank;
 		nr_alike++;
 	}
-	free(machine.sets);
+	free(machine.all);
 	nr = sort_cpus(&own, cpus);
 	return write_options(text, size, cpus, nr * mine / nr_alike,
 			     nr * (mine + 1) / nr_alike);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Programs of several ranks: ranks [single|serialized|kill RANK|huge|record|
- * figures].
+ * Programs of several ranks: ranks [single|serialized|huge|record|figures], or
+ * ranks kill RANK wait|close|FACT.
  * Rank 0 prints facts.
  */
 #include "tests/mpi/ranks.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -17,12 +19,17 @@
 
 int rank, size;
 static int nr_facts, nr_failed;
+/* The rank that is killed, and before which fact; -1: none. */
+static int dying = -1, dies_at = -1;
+static int dies_at_close;
 
 void fact(int holds, const char *text, ...)
 {
 	va_list ap;
 	int all = 0;
 
+	if (rank == dying && nr_facts == dies_at)
+		kill(getpid(), SIGKILL);
 	MPI_Allreduce(&holds, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (!holds)
 		fprintf(stderr, "# rank %d: not so\n", rank);
@@ -117,8 +124,63 @@ static void run_single(void)
 	must(lkdf_close(rt), "close");
 }
 
-/* One rank is killed while the others wait for it. */
-static void run_killed(int who)
+/* ---- a rank that dies --------------------------------------------------- */
+
+static int has_thread(const char *name)
+{
+	char path[300], text[32] = "";
+	DIR *d = opendir("/proc/self/task");
+	struct dirent *e;
+	int fd, found = 0;
+
+	while (d && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
+			 e->d_name);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		found |= read(fd, text, sizeof(text)) > 0 &&
+			 !strncmp(text, name, strlen(name));
+		close(fd);
+	}
+	closedir(d);
+	return found;
+}
+
+/* Who looks whether others die: this thread. */
+static void run_outliving(void)
+{
+	struct lkdf_mpi_attr a = { sizeof(a), ~LKDF_MPI_OUTLIVE };
+	struct lkdf_mpi *m[2] = { NULL, NULL };
+	struct lkdf *rt = NULL;
+
+	must(lkdf_open("workers=1,pin=off", &rt), "open");
+	fact(lkdf_mpi_open(rt, MPI_COMM_WORLD, &a, m) == -EINVAL && !m[0],
+	     "flags that are none are refused");
+	a.flags = LKDF_MPI_OUTLIVE;
+	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, &a, &m[0]), "open");
+	fact(!has_thread("lkdf/mpi"), "no thread looks for a rank that dies");
+	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &m[1]), "open");
+	fact(has_thread("lkdf/mpi") == (size > 1),
+	     "a thread does where there is another");
+	must(lkdf_mpi_close(m[1]), "close");
+	fact(!has_thread("lkdf/mpi"), "and leaves with its handle");
+	must(lkdf_mpi_close(m[0]), "close");
+	must(lkdf_close(rt), "close");
+}
+
+/* The library's, too: a rank dies in it when the others are there. */
+int MPI_Barrier(MPI_Comm comm)
+{
+	if (dies_at_close && rank == dying) {
+		usleep(100000);
+		kill(getpid(), SIGKILL);
+	}
+	return PMPI_Barrier(comm);
+}
+
+/* It dies while the others wait for it, or when all of them close. */
+static void run_killed(void)
 {
 	struct lkdf_mpi *m = NULL;
 	struct lkdf *rt = NULL;
@@ -126,11 +188,15 @@ static void run_killed(int who)
 	MPI_Request r;
 	int in;
 
-	must(lkdf_open("workers=1", &rt), "open");
+	must(lkdf_open("workers=1,pin=off", &rt), "open");
 	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &m), "open");
-	if (rank == who)
+	if (dies_at_close) {
+		must(lkdf_mpi_close(m), "close");
+		return;
+	}
+	if (rank == dying)
 		kill(getpid(), SIGKILL);
-	MPI_Irecv(&in, 1, MPI_INT, who, 7, MPI_COMM_WORLD, &r);
+	MPI_Irecv(&in, 1, MPI_INT, dying, 7, MPI_COMM_WORLD, &r);
 	must(lkdf_mpi_event(m, &r, MPI_STATUS_IGNORE, &e), "event");
 	lkdf_event_wait(e, -1);
 }
@@ -231,11 +297,37 @@ static void run_recorded(void)
 	must(lkdf_close(rt), "close");
 }
 
+static void run_facts(void)
+{
+	char text[8192];
+
+	must(lkdf_mpi_options(MPI_COMM_WORLD, text, sizeof(text)), "options");
+	divided(text);
+	run_all(text, 1);
+	run_all("workers=2", 0);
+	run_all("serial=yes", 0);
+	run_outliving();
+}
+
+/* kill RANK wait|close|FACT */
+static void run_kill(char **arg)
+{
+	int waits = !strcmp(arg[1], "wait");
+
+	dying = atoi(arg[0]);
+	dies_at_close = !strcmp(arg[1], "close");
+	if (!waits && !dies_at_close) {
+		dies_at = atoi(arg[1]);
+		run_facts();
+	} else {
+		run_killed();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 1 ? argv[1] : "";
 	int want = MPI_THREAD_MULTIPLE, level;
-	char text[8192];
 
 	if (!strcmp(mode, "single"))
 		want = MPI_THREAD_SINGLE;
@@ -245,26 +337,20 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	alarm(100);
-	if (!strcmp(mode, "single")) {
+	if (!strcmp(mode, "single"))
 		run_single();
-	} else if (!strcmp(mode, "serialized")) {
+	else if (!strcmp(mode, "serialized"))
 		run_serialized();
-	} else if (!strcmp(mode, "kill")) {
-		run_killed(argc > 2 ? atoi(argv[2]) : 0);
-	} else if (!strcmp(mode, "huge")) {
+	else if (!strcmp(mode, "kill") && argc > 3)
+		run_kill(argv + 2);
+	else if (!strcmp(mode, "huge"))
 		run_huge();
-	} else if (!strcmp(mode, "figures")) {
+	else if (!strcmp(mode, "figures"))
 		run_figures();
-	} else if (!strcmp(mode, "record")) {
+	else if (!strcmp(mode, "record"))
 		run_recorded();
-	} else {
-		must(lkdf_mpi_options(MPI_COMM_WORLD, text, sizeof(text)),
-		     "options");
-		divided(text);
-		run_all(text, 1);
-		run_all("workers=2", 0);
-		run_all("serial=yes", 0);
-	}
+	else
+		run_facts();
 	if (!rank && nr_facts)
 		printf("1..%d\n", nr_facts);
 	MPI_Finalize();

@@ -22,9 +22,12 @@ extern "C" {
 
 struct lkdf_mpi;
 
+/* This rank goes on when another one dies. */
+#define LKDF_MPI_OUTLIVE 1u
+
 struct lkdf_mpi_attr {
 	uint32_t size;
-	uint32_t flags; /* 0 */
+	uint32_t flags; /* 0 or LKDF_MPI_OUTLIVE */
 };
 
 /**
@@ -54,6 +57,11 @@ int lkdf_mpi_options(MPI_Comm comm, char *text, size_t size);
  * While a rank of @comm records, the recording of each rank has its number and
  * the distance of its clock from that of rank 0, for lkdf report of all ranks.
  *
+ * A rank whose process ends before lkdf_mpi_close() ends the other ranks of its
+ * machine: a thread of theirs, "lkdf/mpi", writes "rank 3 is gone" to standard
+ * error and calls _exit(1), after which the launcher ends those of other
+ * machines. With LKDF_MPI_OUTLIVE this rank goes on.
+ *
  * Where workers of this runtime are bound to a CPU that workers of another rank
  * are bound to, the rank with the lower number says so in a line on standard
  * error.
@@ -69,9 +77,12 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
  * lkdf_mpi_close() - the end of a handle
  * @m: handle, or NULL
  *
+ * Waits until all ranks are here; the process of each may end afterwards.
+ *
  * Context: collective over the communicator, one thread that is not in a body,
  * before MPI_Finalize().
- * Return: 0; -EBUSY requests or functions are under way: nothing has changed.
+ * Return: 0; -EBUSY requests or functions are under way: nothing has changed;
+ * -EIO MPI has failed, and the handle has ended.
  */
 int lkdf_mpi_close(struct lkdf_mpi *m);
 
