@@ -56,6 +56,22 @@
 /* Long bodies of a worker alone until a kind is long whoever runs beside it. */
 #define LONG_ALONE 2
 
+/*
+ * Looks at the samples of a kind, at each end of a window. Bodies that meet in
+ * a spin lock or write one cache line show it by nothing but their time: most
+ * of STRETCH_VOTES took 1.5 times as long as alone. Kinds that are long are
+ * sampled anyway, short ones are asked for samples at each STRETCH_EVERY-th
+ * look that has seen none.
+ */
+#define STRETCH_VOTES 8
+#define STRETCH_EVERY 8
+
+struct stretch {
+	uint32_t votes, stretched; /* of the kind, when they were judged last */
+	uint32_t age; /* looks since */
+	bool is_stretched;
+};
+
 struct kernel;
 struct kind_ops;
 struct lkdf_limit;
@@ -139,6 +155,12 @@ struct lkdf_kind {
 	/* Any thread: the user and each graph with it; tasks do not count. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_refs;
 
+	/* Any worker; guesses, of the samples that least_ticks is of. */
+	_Atomic(uint32_t) alone_ticks; /* mean of bodies alone; 0: not known */
+	_Atomic(uint32_t) nr_votes; /* samples */
+	_Atomic(uint32_t) nr_stretched; /* took >= 1.5 times as long as alone */
+	struct stretch stretch; /* of one thread at a time */
+
 	/* Under the runtime's lock. */
 	struct lkdf_kind **copies; /* by node, see kind_on(); NULL: none */
 	struct lkdf_kind *around[NR_STEPS]; /* see kind_around() */
@@ -208,6 +230,9 @@ struct lkdf_kind *kind_at(struct lkdf_kind *k, uint16_t home);
 /* A body took so long: is the kind short? */
 void kind_sample(struct lkdf_kind *k, uint64_t body_ticks);
 
+/* A body has spawned: it counts as short, and its time tells nothing. */
+void kind_sample_spawner(struct lkdf_kind *k);
+
 /* Samples a body of a worker that has its run for itself, as kind_sample(). */
 void kind_sample_alone(struct lkdf_kind *k, uint64_t body_ticks);
 
@@ -220,6 +245,26 @@ void kind_sample_again(struct lkdf_kind *k);
  * its way? least_ticks is what a body takes then.
  */
 bool kind_is_short_alone(const struct lkdf_kind *k);
+
+/* Calls fn for a kind and all its copies; under the runtime's lock. */
+void kind_each_copy(struct lkdf_kind *k,
+		    void (*fn)(struct lkdf_kind *k, void *u), void *u);
+
+/* Samples of a kind and its copies: see kind_count(). */
+struct kind_count {
+	uint64_t least_ticks; /* of the shortest one; 0: there is none */
+	uint32_t nr_votes, nr_stretched;
+	bool is_short; /* its next bodies are sampled if they are asked for */
+};
+
+/* Under the runtime's lock: how its bodies fare beside others, so far. */
+void kind_count(struct lkdf_kind *k, struct kind_count *out);
+
+/*
+ * Under the runtime's lock, by one thread at a time: a look. True: bodies of
+ * the kind take too long, and at least_ticks or more alone.
+ */
+bool kind_is_stretched(struct lkdf_kind *k, uint64_t least_ticks);
 
 /*
  * Ticks that the shortest body of kinds with that name in recordings took, of

@@ -87,7 +87,10 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
  */
 static void sample_body(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 {
-	kind_sample(k, c->has_spawned ? 0 : ticks);
+	if (c->has_spawned)
+		kind_sample_spawner(k);
+	else
+		kind_sample(k, ticks);
 	if (ticks >= k->spin_ticks && c->ex->worker)
 		worker_look_soon(c->ex->worker);
 }
