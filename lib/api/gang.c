@@ -45,6 +45,20 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out)
 	return rc ? rc : create_gang(rt, out);
 }
 
+int lkdf_gang_name(struct lkdf_gang *g, const char *name)
+{
+	int rc;
+
+	if (!g)
+		return err(-EINVAL, "gang_name: the gang is NULL");
+	rc = border_runtime(g->rt);
+	if (rc)
+		return rc;
+	if (!name || !name[0])
+		return err(-EINVAL, "gang_name: there is no name");
+	return gang_name(g, name);
+}
+
 static int check_use(const struct lkdf_gang *g, unsigned nr, const char *what)
 {
 	int rc;

@@ -20,7 +20,8 @@
 
 #define MAX_THREADS 1024 /* of a team: workers of a runtime */
 #define MAX_LEVELS 16 /* of OMP_NUM_THREADS */
-#define NR_SIZES 5
+#define NR_SIZES 5 /* of tasks, by bytes of argument */
+#define NR_TASK_ROWS 256
 
 /* omp_sched_t; of a share, too. */
 enum schedule {
@@ -90,10 +91,16 @@ struct pool {
 	/* Set at open, constant afterwards. */
 	struct lkdf *rt;
 	struct lkdf_gang *gang; /* NULL: of one worker */
-	struct lkdf_kind *kind[NR_SIZES]; /* tasks, by bytes of argument */
+	struct lkdf_kind *kind[NR_SIZES]; /* tasks, of any name */
 	struct tally *tally; /* of each thread */
 	unsigned nr; /* workers */
 	struct pool *next; /* under the lock of all pools */
+
+	/* The thread whose region it runs: as what tools know it. */
+	void (*named)(void *data);
+
+	/* Any thread adds, by a hash of the function: kinds of its tasks. */
+	_Atomic(struct task_kind *) named_kind[NR_TASK_ROWS];
 };
 
 struct team {
@@ -124,6 +131,7 @@ struct self {
 	bool is_final;
 	struct depends *depends; /* of its children; NULL: of none */
 	struct share *share; /* where it is */
+	uint64_t loop_begin; /* of a loop that is recorded; or 0 */
 	uint64_t trip; /* static: of chunks */
 	uint64_t chunk_begin, chunk_end; /* iterations, of an ordered loop */
 };
@@ -181,10 +189,19 @@ bool share_take(struct share *s, uint64_t *begin, uint64_t *end);
 void share_pass(struct share *s);
 void share_wait_turn(struct share *s);
 
+/* ---- kinds of tasks ----------------------------------------------------- */
+
+int kinds_make(struct pool *p);
+void kinds_put(struct pool *p);
+
+/* Of tasks of a function that have so many bytes; *room: that it has. NULL:
+ * none has so many. */
+struct lkdf_kind *kinds_find(struct pool *p, void (*fn)(void *data),
+			     size_t size, uint32_t *room);
+
 /* ---- tasks -------------------------------------------------------------- */
 
-int task_make_kinds(struct pool *p);
-void task_put_kinds(struct pool *p);
+int task_run(struct lkdf_ctx *c, void *arg);
 void task_wait(void);
 
 /* ---- ends --------------------------------------------------------------- */

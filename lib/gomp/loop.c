@@ -5,8 +5,12 @@
  */
 #include "gomp/calls.h"
 #include "gomp/gomp.h"
+#include "gomp/names.h"
 
 #include <stdlib.h>
+
+/* Where the program goes on after a call of its own. */
+#define FROM __builtin_return_address(0)
 
 /* A loop, as a call says it. */
 struct bounds {
@@ -115,15 +119,38 @@ static bool next_ull(ull *begin, ull *end)
 	return true;
 }
 
+/* In a recording this thread's part of a loop is a region of the program. */
+static void note_begin(void)
+{
+	struct pool *p = gomp_self.team->pool;
+
+	gomp_self.loop_begin = p ? lkdf_region_begin(p->rt) : 0;
+}
+
+/* gcc says of this call that it is in the loop; the first one it has in the
+ * region's line. */
+static void note_end(const void *from)
+{
+	struct self *self = &gomp_self;
+
+	if (likely(!self->loop_begin))
+		return;
+	lkdf_region_end(self->team->pool->rt, name_loop(from),
+			self->loop_begin);
+	self->loop_begin = 0;
+}
+
 static bool start_long(struct work like, long *begin, long *end)
 {
 	share_enter(&like);
+	note_begin();
 	return next_long(begin, end);
 }
 
 static bool start_ull(struct work like, ull *begin, ull *end)
 {
 	share_enter(&like);
+	note_begin();
 	return next_ull(begin, end);
 }
 
@@ -222,6 +249,7 @@ bool GOMP_loop_start(LONG_ARGS, long schedule, long chunk, long *first,
 
 	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), false),
 		   reductions, mem);
+	note_begin();
 	return !first || next_long(first, last);
 }
 
@@ -232,6 +260,7 @@ bool GOMP_loop_ordered_start(LONG_ARGS, long schedule, long chunk, long *first,
 
 	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), true),
 		   reductions, mem);
+	note_begin();
 	return !first || next_long(first, last);
 }
 
@@ -242,6 +271,7 @@ bool GOMP_loop_ull_start(ULL_ARGS, long schedule, ull chunk, ull *first,
 
 	enter_with(work_of(&b, (unsigned)schedule, chunk, false), reductions,
 		   mem);
+	note_begin();
 	return !first || next_ull(first, last);
 }
 
@@ -252,20 +282,24 @@ bool GOMP_loop_ull_ordered_start(ULL_ARGS, long schedule, ull chunk, ull *first,
 
 	enter_with(work_of(&b, (unsigned)schedule, chunk, true), reductions,
 		   mem);
+	note_begin();
 	return !first || next_ull(first, last);
 }
 
 void GOMP_loop_end(void)
 {
+	note_end(FROM);
 	team_barrier();
 }
 
 void GOMP_loop_end_nowait(void)
 {
+	note_end(FROM);
 }
 
 bool GOMP_loop_end_cancel(void)
 {
+	note_end(FROM);
 	team_barrier();
 	return false;
 }

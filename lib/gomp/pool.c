@@ -25,7 +25,7 @@ static __thread struct pool *own __attribute__((tls_model("initial-exec")));
 
 static void pool_close(struct pool *p)
 {
-	task_put_kinds(p);
+	kinds_put(p);
 	lkdf_gang_put(p->gang);
 	lkdf_close(p->rt);
 	free(p->tally);
@@ -107,7 +107,7 @@ static int open_gang(struct pool *p)
 	if (p->nr > 1 && lkdf_gang_create(p->rt, &p->gang))
 		return -1;
 	p->tally = aligned_alloc(CACHE_LINE, p->nr * sizeof(*p->tally));
-	if (!p->tally || task_make_kinds(p))
+	if (!p->tally || kinds_make(p))
 		return -1;
 	return 0;
 }

@@ -41,8 +41,6 @@ struct task {
 	_Alignas(ARG_ALIGN) char arg[];
 };
 
-static const uint32_t sizes[NR_SIZES] = { 128, 256, 512, 2048, 16384 };
-
 static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
 {
 	gomp_self = (struct self){ .team = h->team,
@@ -53,7 +51,7 @@ static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
 				   .share = gomp_self.share };
 }
 
-static int run_task(struct lkdf_ctx *c, void *arg)
+int task_run(struct lkdf_ctx *c, void *arg)
 {
 	struct self before = gomp_self;
 	struct task *t = arg;
@@ -68,28 +66,6 @@ static int run_task(struct lkdf_ctx *c, void *arg)
 	gomp_self = before;
 	free(t->head.block);
 	return 0;
-}
-
-int task_make_kinds(struct pool *p)
-{
-	unsigned i;
-	int rc = 0;
-
-	for (i = 0; i < NR_SIZES && !rc; i++)
-		rc = lkdf_kind_create(p->rt,
-				      LKDF_KIND(.name = "OpenMP task",
-						.fn = run_task,
-						.arg_size = sizes[i]),
-				      &p->kind[i]);
-	return rc;
-}
-
-void task_put_kinds(struct pool *p)
-{
-	unsigned i;
-
-	for (i = 0; i < NR_SIZES; i++)
-		lkdf_kind_put(p->kind[i]);
 }
 
 /* ---- how many wait ------------------------------------------------------ */
@@ -201,19 +177,6 @@ static void run_now(const struct args *a)
 	gomp_self = before;
 }
 
-static struct lkdf_kind *kind_of(const struct pool *p, size_t size,
-				 uint32_t *room)
-{
-	unsigned i;
-
-	for (i = 0; i < NR_SIZES; i++)
-		if (size <= sizes[i]) {
-			*room = sizes[i];
-			return p->kind[i];
-		}
-	return NULL;
-}
-
 static bool spawn_task(const struct args *a, struct lkdf_kind *k,
 		       const void *task)
 {
@@ -237,13 +200,16 @@ static bool spawn_block(const struct args *a)
 	size_t align = a->align < ARG_ALIGN ? ARG_ALIGN : a->align;
 	char task[128] __attribute__((aligned(ARG_ALIGN))) = { 0 };
 	struct task *t = (struct task *)task;
+	struct lkdf_kind *k;
+	uint32_t room;
 
 	t->head = head_of(a);
+	k = kinds_find(t->head.team->pool, a->fn, sizeof(task), &room);
 	t->head.block = aligned_alloc(align, align_up(a->size, align));
 	if (!t->head.block)
 		return false;
 	fill_arg(a, t->head.block);
-	if (spawn_task(a, t->head.team->pool->kind[0], task))
+	if (spawn_task(a, k, task))
 		return true;
 	/* It was made here, so it runs here. */
 	if (a->order)
@@ -256,8 +222,8 @@ static bool spawn_block(const struct args *a)
 static bool spawn_copied(const struct args *a)
 {
 	uint32_t room;
-	struct lkdf_kind *k = kind_of(team_self()->pool,
-				      sizeof(struct task) + a->size, &room);
+	struct lkdf_kind *k = kinds_find(team_self()->pool, a->fn,
+					 sizeof(struct task) + a->size, &room);
 
 	if (!k)
 		return spawn_block(a);

@@ -3,6 +3,7 @@
 #include "gomp/calls.h"
 #include "gomp/depend.h"
 #include "gomp/gomp.h"
+#include "gomp/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,20 @@ static void deepen_env(struct team *t)
 		t->env.nr_threads = nr;
 }
 
+static void name_run(struct pool *p, void (*fn)(void *data))
+{
+	if (likely(p->named == fn))
+		return;
+	lkdf_gang_name(p->gang, name_region((const void *)(uintptr_t)fn));
+	p->named = fn;
+}
+
 static void run_several(struct team *t, struct pool *p)
 {
 	if (t->nr > p->nr)
 		t->nr = p->nr;
+	if (t->nr > 1)
+		name_run(p, t->fn);
 	memset(p->tally, 0, t->nr * sizeof(*p->tally));
 	t->pool = p;
 	t->nr_active++;

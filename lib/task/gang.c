@@ -3,16 +3,24 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/lock_owner.h"
 #include "core/runtime.h"
 #include "data/place.h"
 #include "mem/heap.h"
 #include "sched/guest.h"
 #include "sched/help.h"
 #include "scope/scope.h"
+#include "task/ctx.h"
+#include "task/traced.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Of runs to which nobody has given a name. */
+#define FIRST_NAME "gang"
 
 /* EMPTY -> TAKEN -> OVER -> EMPTY */
 enum seat_state {
@@ -27,6 +35,12 @@ struct member {
 	unsigned num;
 };
 
+/* A kind of members. */
+struct named {
+	struct named *next;
+	struct lkdf_kind *kind;
+};
+
 static void note_error(struct lkdf_gang *g, int rc)
 {
 	int32_t none = 0;
@@ -35,12 +49,24 @@ static void note_error(struct lkdf_gang *g, int rc)
 		a_cas(&g->error, &none, rc, relaxed, relaxed);
 }
 
+static void free_named(struct lkdf_gang *g)
+{
+	struct named *n;
+	unsigned i;
+
+	for (i = 0; i < NR_NAMED_ROWS; i++)
+		while ((n = g->named[i]) != NULL) {
+			g->named[i] = n->next;
+			kind_put(n->kind);
+			free(n);
+		}
+}
+
 static void free_gang(struct lkdf_gang *g)
 {
 	if (g->seat)
 		kind_put(g->seat);
-	if (g->member)
-		kind_put(g->member);
+	free_named(g);
 	if (g->scope)
 		scope_put(g->scope);
 	free(g->place);
@@ -75,6 +101,8 @@ static int seat_body(struct lkdf_ctx *c, void *arg)
 		m->gang->c = c;
 	set_seat(seat, SEAT_TAKEN);
 	await_seat(seat, SEAT_OVER);
+	if (!m->num)
+		trace_sit(c->ex->ring, lock_owner());
 	set_seat(seat, SEAT_EMPTY);
 	return 0;
 }
@@ -104,6 +132,52 @@ static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
 				    .arg_size = sizeof(struct member) };
 
 	return kind_create(rt, &a, out);
+}
+
+static unsigned row_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	while (*name)
+		hash = hash * 33 + (unsigned char)*name++;
+	return hash % NR_NAMED_ROWS;
+}
+
+static int add_named(struct lkdf_gang *g, const char *name, struct named **out)
+{
+	struct named *n = malloc(sizeof(*n));
+	int rc = n ? make_kind(g->rt, name, member_body, &n->kind) : -ENOMEM;
+
+	if (rc) {
+		free(n);
+		return rc;
+	}
+	n->kind->is_member = true;
+	n->next = g->named[row_of(name)];
+	g->named[row_of(name)] = n;
+	g->nr_named++;
+	*out = n;
+	return 0;
+}
+
+/* The kind of that name; with too many already, the first one of all. */
+static int find_named(struct lkdf_gang *g, const char *text,
+		      struct lkdf_kind **out)
+{
+	char name[NAME_SIZE];
+	struct named *n;
+	int rc = 0;
+
+	snprintf(name, sizeof(name), "%.*s", NAME_SIZE - 1,
+		 g->nr_named < MAX_NAMED ? text : FIRST_NAME);
+	for (n = g->named[row_of(name)]; n; n = n->next)
+		if (!strcmp(n->kind->name, name))
+			break;
+	if (!n)
+		rc = add_named(g, name, &n);
+	if (!rc)
+		*out = n->kind;
+	return rc;
 }
 
 /* A worker of a node is the part of it that has this worker alone. */
@@ -187,12 +261,12 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 			  &g->scope);
 	if (!rc)
 		rc = make_kind(rt, "gang's seat", seat_body, &g->seat);
-	if (!rc)
-		rc = make_kind(rt, "gang", member_body, &g->member);
 	if (!rc) {
-		g->member->is_member = true;
-		rc = make_tasks(g);
+		kind_hide(g->seat);
+		rc = find_named(g, FIRST_NAME, &g->member);
 	}
+	if (!rc)
+		rc = make_tasks(g);
 	if (!rc)
 		rc = take_seat(g, 0);
 	if (rc)
@@ -250,12 +324,42 @@ static int start_members(struct lkdf_gang *g)
 	return task_submit_many(g->rt, g->scope, &g->task[1], g->nr - 1, NULL);
 }
 
+static int first_body(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_gang *g = arg;
+
+	g->fn(c, 0, g->u);
+	note_error(g, task_join(c));
+	return 0;
+}
+
+/* As a body of the kind that the others are: so it is seen and recorded. */
+static void call_first(struct lkdf_gang *g)
+{
+	struct executor *ex = g->c->ex;
+	struct lkdf_kind *k = g->member;
+	bool is_traced = a_load(&k->slow, relaxed) & SLOW_TRACED;
+	struct lkdf_stats_slice s = { .task = NO_SLICE_TASK };
+
+	if (unlikely(is_traced)) {
+		s.number = traced_begin_body(ex, k);
+		s.name = k->trace_name;
+		s.begin = clock_ticks();
+	}
+	kind_call(k, g->c, first_body, g);
+	if (unlikely(is_traced)) {
+		s.end = clock_ticks();
+		ex->now = LKDF_UID((uint32_t)ex->id, s.number);
+		trace_slice(ex->ring, &s);
+		usdt_3(body__end, &k->name[0], ex->now, s.end - s.begin);
+	}
+}
+
 static void run_first(struct lkdf_gang *g)
 {
 	uint32_t left;
 
-	g->fn(g->c, 0, g->u);
-	note_error(g, task_join(g->c));
+	call_first(g);
 	/* [gang.done] what they did; pairs with [gang.left]. */
 	while ((left = a_load(&g->nr_left, acquire)) != 0)
 		help_until(g->first, &g->nr_left, left);
@@ -277,6 +381,20 @@ static void end_use(struct lkdf_gang *g)
 {
 	/* [gang.end] pairs with [gang.begin]. */
 	a_store(&g->is_running, 0, release);
+}
+
+int gang_name(struct lkdf_gang *g, const char *name)
+{
+	unsigned i;
+	int rc = begin_use(g);
+
+	if (rc)
+		return rc;
+	rc = find_named(g, name, &g->member);
+	for (i = 1; i < g->nr_places && !rc; i++)
+		g->task[i].kind = g->member;
+	end_use(g);
+	return rc;
 }
 
 int gang_resize(struct lkdf_gang *g, unsigned nr)
@@ -310,6 +428,13 @@ static int run_members(struct lkdf_gang *g)
 	return rc;
 }
 
+/* Tools are told whose time is worker 0's from now on. */
+static void take_over(struct trace_ring *ring)
+{
+	if (unlikely(a_load(&ring->tid, relaxed) != lock_owner()))
+		trace_sit(ring, lock_owner());
+}
+
 int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
 {
 	int rc = begin_use(g);
@@ -324,6 +449,7 @@ int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
 		g->u = u;
 		g->nr = nr;
 		a_store(&g->error, 0, relaxed);
+		take_over(g->first->executor->ring);
 		rc = run_members(g);
 	}
 	end_use(g);

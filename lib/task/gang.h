@@ -20,14 +20,18 @@
 
 #include <lkdf/gang.h>
 
+#define NR_NAMED_ROWS 64
+#define MAX_NAMED 384
+
 struct member;
+struct named;
 
 struct lkdf_gang {
 	/* Set at create, constant afterwards. */
 	struct lkdf *rt;
 	struct worker *first; /* whose seat it has */
 	struct lkdf_scope *scope; /* of all its tasks */
-	struct lkdf_kind *seat, *member;
+	struct lkdf_kind *seat;
 	struct lkdf_place **place; /* of each worker alone */
 	struct lkdf_task *task; /* on it, of the member */
 	struct member *arg; /* of that */
@@ -40,6 +44,11 @@ struct lkdf_gang {
 
 	/* The thread that has set it: workers in no seat, and worker 0. */
 	unsigned size;
+	/* The thread that has is_running: kinds of members by name, in rows by
+	 * hash, and that of the next run. */
+	struct named *named[NR_NAMED_ROWS];
+	unsigned nr_named;
+	struct lkdf_kind *member;
 
 	/* Set before the members start, constant while they run. */
 	lkdf_gang_fn fn;
@@ -57,6 +66,7 @@ struct lkdf_gang {
 int gang_create(struct lkdf *rt, struct lkdf_gang **out);
 int gang_resize(struct lkdf_gang *g, unsigned nr);
 int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
+int gang_name(struct lkdf_gang *g, const char *name);
 void gang_destroy(struct lkdf_gang *g);
 
 /* The gang whose member's body this is; NULL: of none. */

@@ -147,6 +147,7 @@ struct lkdf_kind {
 	uint32_t trace_name;
 	bool is_ours; /* tasks that the user has not made */
 	bool is_member; /* of a gang, see gang.h: no join runs such a task */
+	bool is_seat; /* the same: nobody is told of its body */
 	bool is_empty; /* the same, and their body does nothing */
 	uint16_t home; /* of a kind_at(); else HOME_NONE */
 	struct kind_limit limit[MAX_LIMITS];
@@ -189,6 +190,9 @@ void kind_put(struct lkdf_kind *k);
 
 /* A new kind is one of the runtime's, and recorded if others are. */
 void kind_enlist(struct lkdf_kind *k);
+
+/* Its bodies only hold a worker: no recording and no tool is told of them. */
+void kind_hide(struct lkdf_kind *k);
 
 /* The short ways are for those of which nobody records bodies. */
 void kind_set_paths(struct lkdf_kind *k, uint32_t slow);

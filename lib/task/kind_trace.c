@@ -21,6 +21,8 @@ static void trace_one(struct lkdf_kind *k, void *is_traced)
 {
 	uint32_t slow;
 
+	if (k->is_seat)
+		return;
 	if (*(bool *)is_traced)
 		slow = a_or(&k->slow, SLOW_TRACED, relaxed) | SLOW_TRACED;
 	else
@@ -50,4 +52,13 @@ void kind_enlist(struct lkdf_kind *k)
 	if (trace_is_recording(&rt->trace))
 		kind_each_copy(k, trace_one, &is_traced);
 	pthread_mutex_unlock(&rt->lock);
+}
+
+void kind_hide(struct lkdf_kind *k)
+{
+	pthread_mutex_lock(&k->rt->lock);
+	k->is_ours = k->is_seat = true;
+	a_and(&k->slow, ~(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED), relaxed);
+	kind_set_paths(k, a_load(&k->slow, relaxed));
+	pthread_mutex_unlock(&k->rt->lock);
 }

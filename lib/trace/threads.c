@@ -134,9 +134,9 @@ static void sample_one(struct threads *t, struct trace_file *f, uint64_t ticks,
 	if (!all && cpu == r->cpu_ns && queue == r->queue_ns &&
 	    times == r->times)
 		return;
-	/* It may have been seen before it said which one it is. */
-	if (r->executor == (uint32_t)t->t->nr_executors)
-		r->executor = executor_of(t->t, tid);
+	/* It may have been seen before it said which one it is, and another
+	 * thread may sit there by now. */
+	r->executor = executor_of(t->t, tid);
 	r->cpu_ns = cpu;
 	r->queue_ns = queue;
 	r->times = times;
@@ -172,4 +172,17 @@ void threads_sample(struct threads *t, struct trace_file *f, uint64_t ticks,
 	}
 	closedir(dir);
 	forget_gone(t);
+}
+
+void trace_sit(struct trace_ring *r, uint32_t tid)
+{
+	_Atomic(uint32_t) *told = (_Atomic(uint32_t) *)(void *)&r->block->tid;
+	uint32_t seq = a_load(&r->start_seq, relaxed) + 1;
+
+	a_store(told, tid, relaxed);
+	a_store(&r->tid, tid, relaxed);
+	told = (_Atomic(uint32_t) *)(void *)&r->block->start_seq;
+	/* [trace.start] who it is; pairs with [trace.who]. */
+	a_store(told, seq, release);
+	a_store(&r->start_seq, seq, release);
 }

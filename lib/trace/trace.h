@@ -153,6 +153,9 @@ void trace_abandon(struct trace *t);
 /* On the executor's thread: it is bound to no CPU any more. */
 void trace_unbind(struct trace_ring *r);
 
+/* The calling thread, of that number, is the executor from now on. */
+void trace_sit(struct trace_ring *r, uint32_t tid);
+
 /* On the executor's thread when it starts; -1: no cpu or node. */
 void trace_start(struct trace_ring *r, enum lkdf_executor_kind kind, int cpu,
 		 int node);

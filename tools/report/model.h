@@ -176,6 +176,7 @@ struct lane {
 	uint32_t nr_enters, nr_parks;
 	struct cpu_sample *sample;
 	uint32_t nr_samples;
+	uint32_t sampled; /* the thread that they are of */
 	struct kernel_sample *kernel;
 	uint32_t nr_kernel;
 	struct probe_sample *probed;

@@ -39,6 +39,10 @@ void note_thread(void *u, const struct trace_thread *t)
 	    lane->nr_samples == l->count[t->executor].samples)
 		return;
 	at = at > l->from ? at - l->from : 0;
+	/* The thread before counted for itself. */
+	if (lane->sampled != t->tid)
+		lane->nr_samples = lane->nr_kernel = 0;
+	lane->sampled = t->tid;
 	s = &lane->sample[lane->nr_samples];
 	/* They only grow; a recording that lies is passed over. */
 	if (lane->nr_samples && (at <= s[-1].at || t->cpu_ns < s[-1].cpu_ns ||

@@ -58,6 +58,21 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
 int lkdf_gang_resize(struct lkdf_gang *g, unsigned nr);
 
 /**
+ * lkdf_gang_name() - say what the next runs are
+ * @g:    gang
+ * @name: copied, 63 bytes of it
+ *
+ * Tools show members of the runs from now on as bodies of that name, as they
+ * show other bodies by the name of their kind; without a name it is "gang". A
+ * gang knows 384 names, further ones are "gang" again.
+ *
+ * Context: as lkdf_gang_run(); nobody runs the gang.
+ * Return: 0; -EINVAL; -EBUSY a thread runs the gang; -ENOMEM; -EOWNERDEAD in a
+ * forked child.
+ */
+int lkdf_gang_name(struct lkdf_gang *g, const char *name);
+
+/**
  * lkdf_gang_run() - run a function on several members at a time
  * @g:  gang
  * @nr: 1 .. the gang's size: members

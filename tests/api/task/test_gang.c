@@ -370,6 +370,36 @@ static void test_after(struct lkdf *rt)
 	lkdf_kind_put(kind);
 }
 
+/* ---- names -------------------------------------------------------------- */
+
+static void name_within(struct lkdf_ctx *c, unsigned num, void *u)
+{
+	struct lkdf_gang **g = u;
+
+	(void)c;
+	if (num == 0 && g)
+		is(lkdf_gang_name(*g, "other"), -EBUSY,
+		   "a gang that runs keeps its name");
+}
+
+static void test_names(struct lkdf_gang *g)
+{
+	char text[200];
+	int i, rc = 0;
+
+	is(lkdf_gang_name(NULL, "name"), -EINVAL, "no gang has no name");
+	is(lkdf_gang_name(g, NULL), -EINVAL, "a name is to be there");
+	is(lkdf_gang_name(g, ""), -EINVAL, "and not empty");
+	is(lkdf_gang_run(g, WORKERS, name_within, &g), 0, "a run");
+	for (i = 0; i < 1000 && !rc; i++) {
+		snprintf(text, sizeof(text), "%d%0100d", i, i);
+		rc = lkdf_gang_name(g, text);
+		if (!rc)
+			rc = lkdf_gang_run(g, 2, name_within, NULL);
+	}
+	is(rc, 0, "1000 long names");
+}
+
 int main(void)
 {
 	struct lkdf *rt = NULL, *serial = NULL;
@@ -379,6 +409,7 @@ int main(void)
 	ok(!lkdf_open("workers=4,topology=\"numa:1 core:4\"", &rt),
 	   "a runtime");
 	ok(!lkdf_gang_create(rt, &g), "and its gang");
+	test_names(g);
 	test_barriers(g);
 	test_threads(g);
 	test_tasks(rt, g);

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# What tools show of programs of OpenMP that liblkdf-gomp runs.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+unset OMP_NUM_THREADS OMP_SCHEDULE OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
+lkdf=$build/lkdf
+
+echo 'int main(void) { return 0; }' >"$dir/try.c"
+if ! gcc -fopenmp -o "$dir/try" "$dir/try.c" >"$dir/log" 2>&1; then
+	echo '1..0 # SKIP no gcc with libgomp'
+	exit 0
+fi
+# A sanitizer is to come first, and these programs have none.
+case $(ldd "$build/liblkdf-gomp.so") in
+*libasan* | *libtsan* | *libubsan*)
+	echo '1..0 # SKIP a sanitizer has to be loaded before the library'
+	exit 0
+	;;
+esac
+
+# recorded PROGRAM: with two threads; the report is $dir/report.json
+recorded() {
+	OMP_NUM_THREADS=2 LKDF_TRACE=$dir/of.lkdf timeout 120 "$lkdf" run -q \
+		--openmp -- "$1" >"$dir/got" 2>"$dir/log" &&
+		"$lkdf" report --json "$dir/of.lkdf" >"$dir/report.json" \
+			2>"$dir/log"
+}
+
+# names NAME...: the report has these
+names() {
+	for name; do
+		grep -qF "\"name\": \"$name\"" "$dir/report.json" || {
+			grep '"name"' "$dir/report.json" >"$dir/log"
+			echo "no $name" >>"$dir/log"
+			return 1
+		}
+	done
+}
+
+# has_loop TEXT: it has the loop behind that comment, by one of its three lines
+has_loop() {
+	line=$(grep -n "/\* $1 \*/" tests/gomp/named.c | cut -d: -f1)
+	for i in 0 1 2; do
+		names "halve, line $((line + i)), region 1" && return
+	done
+	return 1
+}
+
+for how in '-O0 -gdwarf-2' '-O2 -gdwarf-4' '-O2 -gdwarf-5'; do
+	# shellcheck disable=SC2086 # several options
+	gcc $how -fopenmp -o "$dir/named" tests/gomp/named.c >"$dir/log" 2>&1 &&
+		recorded "$dir/named" && names 'fill, region 1' \
+		'halve, region 1' 'main, region 1' 'grow, task 1'
+	ok $? "$how: regions and tasks are named by their functions"
+	has_loop "the first loop" && has_loop "the second loop"
+	ok $? "$how: loops by their lines, too"
+	! grep -q 'seat' "$dir/report.json"
+	ok $? "$how: worker 0 is in no body between regions"
+done
+
+gcc -O2 -fopenmp -o "$dir/named" tests/gomp/named.c >"$dir/log" 2>&1 &&
+	recorded "$dir/named" && names 'halve, region 1' &&
+	grep -q '"halve, loop at 0x[0-9a-f]*, region 1"' "$dir/report.json"
+ok $? 'without lines loops are told apart'
+strip "$dir/named" && recorded "$dir/named" &&
+	grep -q '"named+0x[0-9a-f]*, region"' "$dir/report.json" &&
+	grep -q '"named+0x[0-9a-f]*, loop at\|, loop"' "$dir/report.json"
+ok $? 'without symbols regions have the address of their functions'
+
+cat >"$dir/cpp.cc" <<'END'
+#include <iostream>
+#include <vector>
+namespace ns {
+template <typename T> struct Sums {
+	T operator()(std::vector<T> &v) const {
+		T sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+		for (unsigned i = 0; i < v.size(); i++)
+			sum += v[i];
+		return sum; }
+};
+}
+namespace {
+void twice(std::vector<long> &v) {
+#pragma omp parallel
+	{
+#pragma omp for schedule(dynamic, 3)
+	for (unsigned i = 0; i < v.size(); i++)
+		v[i] *= 2;
+	} }
+}
+int main() {
+	std::vector<long> v(1000, 1);
+	twice(v);
+	std::cout << ns::Sums<long>()(v) << std::endl;
+	return 0; }
+END
+if g++ -O1 -g -fopenmp -o "$dir/cpp" "$dir/cpp.cc" >"$dir/log" 2>&1; then
+	recorded "$dir/cpp" && [ "$(cat "$dir/got")" = 2000 ] &&
+		names '(anonymous namespace)::twice, region 1' \
+			'ns::Sums<long>::operator(), region 1'
+	ok $? 'names of C++ are as the source has them'
+else
+	skip 'names of C++' 'no g++'
+fi
+
+echo "1..$nr"
+exit $failed
