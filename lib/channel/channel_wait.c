@@ -121,6 +121,18 @@ static int wait_once(struct wait *x)
 	return x->scope && scope_cancelled(x->scope) ? refuse_wait(x) : rc;
 }
 
+void channel_wait_text(const struct lkdf_channel *ch, enum channel_side side,
+		       char text[TRACE_NAME_SIZE])
+{
+	if (side == CHANNEL_VALUES)
+		snprintf(text, TRACE_NAME_SIZE, "values of channel \"%.31s\"",
+			 ch->name);
+	else
+		snprintf(text, TRACE_NAME_SIZE,
+			 "room in channel \"%.24s\" of %u value%s", ch->name,
+			 ch->depth, ch->depth == 1 ? "" : "s");
+}
+
 /* A thread of the program has waited. */
 static __attribute__((noinline)) void tell_wait(const struct wait *x,
 						uint64_t begin)
@@ -128,15 +140,11 @@ static __attribute__((noinline)) void tell_wait(const struct wait *x,
 	const struct lkdf_channel *ch = x->ch;
 	char text[TRACE_NAME_SIZE];
 
-	if (x->side == CHANNEL_VALUES) {
-		snprintf(text, sizeof(text), "values of channel \"%.31s\"",
-			 ch->name);
+	channel_wait_text(ch, x->side, text);
+	if (x->side == CHANNEL_VALUES)
 		wait_tell(ch->rt, text, begin);
-		return;
-	}
-	snprintf(text, sizeof(text), "room in channel \"%.24s\" of %u value%s",
-		 ch->name, ch->depth, ch->depth == 1 ? "" : "s");
-	wait_tell_room(ch->rt, text, ch->depth, begin);
+	else
+		wait_tell_room(ch->rt, text, ch->depth, begin);
 }
 
 static int try_once(struct wait *x, const void *in, void *out)

@@ -7,6 +7,7 @@
 #define CHANNEL_CHANNEL_WAIT_H
 
 #include "channel/channel.h"
+#include "trace/trace.h"
 
 struct lkdf_scope;
 
@@ -18,5 +19,9 @@ int channel_send_for(struct lkdf_channel *ch, const void *value,
 		     int64_t timeout_ns, const struct lkdf_scope *s);
 int channel_recv_for(struct lkdf_channel *ch, void *value, int64_t timeout_ns,
 		     const struct lkdf_scope *s);
+
+/* For recordings: what a waiter of that side waits for. */
+void channel_wait_text(const struct lkdf_channel *ch, enum channel_side side,
+		       char text[TRACE_NAME_SIZE]);
 
 #endif

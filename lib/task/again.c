@@ -2,10 +2,12 @@
 #include "task/again.h"
 
 #include "base/err.h"
+#include "channel/channel_wait.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "scope/scope.h"
 #include "task/then.h"
+#include "task/traced.h"
 
 #include <errno.h>
 #include <string.h>
@@ -142,6 +144,15 @@ static void note_body(struct again *a, const struct task *t,
 	a->input_err = c->input_err;
 }
 
+static __attribute__((noinline)) void tell_waits(struct task *t,
+						 const struct again_at *at)
+{
+	char text[TRACE_NAME_SIZE];
+
+	channel_wait_text(at->ch, at->side, text);
+	traced_waits(t, text);
+}
+
 /* 0: it waits, though it may be woken already. */
 static int wait_at(struct lkdf_ctx *c, struct again *a)
 {
@@ -158,6 +169,8 @@ static int wait_at(struct lkdf_ctx *c, struct again *a)
 	pass_on(a);
 	a->woken = a->told;
 	a->told.ch = NULL;
+	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
+		tell_waits(t, &a->woken);
 	then_wait(t, body_called, a->waiter.event);
 	if (!channel_add(a->woken.ch, a->woken.side, &a->waiter))
 		event_finish(a->waiter.event, 0, NULL);

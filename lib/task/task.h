@@ -141,6 +141,8 @@ struct task {
 	int32_t io_error; /* why it gave no more, or 0 */
 	uint32_t label; /* with TASK_EXTRA: see mem/label.h; 0: none */
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
+	uint64_t left_ticks, left_by; /* the same, of its body before */
+	uint32_t left_name; /* for what it waits since; 0: not known */
 };
 
 /* Added to live while the body sleeps in a join. */

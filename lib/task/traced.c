@@ -119,7 +119,43 @@ static uint32_t name_of(const struct task *t)
 	return name ? name : t->kind->trace_name;
 }
 
-void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
+/*
+ * The task may go on as another body: who leaves, before whoever makes it ready
+ * again can have it.
+ */
+static void note_left(struct task *t, uint64_t uid, uint64_t end)
+{
+	t->left_by = uid;
+	t->left_ticks = end;
+	t->left_name = 0;
+}
+
+/* It went on as the body of that number. What another recording has seen of the
+ * task before is left out there, by its time. */
+static __attribute__((noinline)) void tell_away(struct executor *ex,
+						const struct task *t,
+						uint64_t number, uint64_t begin)
+{
+	const struct lkdf_stats_slice s = {
+		.begin = t->left_ticks,
+		.end = max_u64(t->left_ticks, begin),
+		.task = NO_SLICE_TASK,
+		.name = t->left_name,
+		.by = t->left_by,
+		.number = (uint64_t)LKDF_SPAN_AWAY << 48 | number,
+	};
+
+	trace_slice(ex->ring, &s);
+}
+
+void traced_waits(struct task *t, const char *text)
+{
+	struct trace *trace = &t->kind->rt->trace;
+
+	t->left_name = trace_name(trace, text);
+}
+
+void traced_task(struct lkdf_ctx *c, struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end)
 {
 	struct lkdf_stats_slice s = {
@@ -136,6 +172,9 @@ void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
 
 	if (t->link.flags & TASK_OWNED)
 		t->owner->describe(t->frame, t->index, &s);
+	if (t->link.flags & TASK_CONTINUES)
+		tell_away(c->ex, t, number, begin);
+	note_left(t, LKDF_UID((uint32_t)c->ex->id, number), end);
 	/* A body within it, in a join, was the last one to begin. */
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);
@@ -153,6 +192,8 @@ void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,
 	};
 
 	c->owner->describe(c->frame, c->index, &s);
+	if (unlikely(c->task != NULL))
+		note_left(c->task, LKDF_UID((uint32_t)c->ex->id, number), end);
 	s.value = c->owner->bytes(c->ex, c->frame, c->index);
 	c->ex->now = LKDF_UID((uint32_t)c->ex->id, number);
 	trace_slice(c->ex->ring, &s);

@@ -53,8 +53,11 @@ void traced_count(struct traced_bytes *b, struct executor *ex,
 uint64_t traced_value(const struct traced_bytes *b);
 
 /* Tells a body of a task that took so long. */
-void traced_task(struct lkdf_ctx *c, const struct task *t, uint64_t number,
+void traced_task(struct lkdf_ctx *c, struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end);
+
+/* What a task waits for, whose body has left and been told. */
+void traced_waits(struct task *t, const char *text);
 
 /* Tells a body of a graph's task without a task of its own. */
 void traced_record(struct lkdf_ctx *c, const struct lkdf_kind *k,

@@ -347,6 +347,40 @@ ok $? 'Chrome gets them as curves and pairs'
 	[ "$(grep -ac bytes "$dir/pf")" -gt 0 ]
 ok $? 'Perfetto, too'
 
+told again '[(q["name"], q["requests"]) for q in r["requests"]] ==
+	[("ask", 100), ("tell", 10)] and
+	all(x["tasks"] == (3 if q["name"] == "ask" else 1)
+	for q in r["requests"] for x in q["slowest"])'
+ok $? 'a task that waits at a channel stays one request, whoever wakes it'
+told again 'all([(s["kind"], s["waits_for"]) for s in x["steps"]] ==
+	[("ask", None), ("ask", "values of channel \"replies\""),
+	("log", None)] and x["steps"][1]["away"] > 7900000 and
+	x["latency"] > x["steps"][1]["away"]
+	for x in r["requests"][0]["slowest"])'
+ok $? 'with the time that it was away, and for what'
+"$lkdf" trace convert --to chrome "$dir/again.lkdf" --out "$dir/json" \
+	>"$log" 2>&1 && python3 - "$dir/json" >>"$log" 2>&1 <<'END'
+import json
+import sys
+e = json.load(open(sys.argv[1]))['traceEvents']
+away = [x for x in e if x.get('cat') == 'away']
+begin = {x['id']: x for x in away if x['ph'] == 's'}
+end = {x['id']: x for x in away if x['ph'] == 'f'}
+bodies = [(x['tid'], x['ts']) for x in e if x['ph'] == 'X' and
+          x['name'] == 'ask']
+assert len(begin) == len(end) == 100
+assert all((x['tid'], x['ts']) in bodies for x in end.values())
+assert sum(x['ph'] in 'be' and 'replies' in x['name'] for x in away) == 200
+END
+ok $? 'Chrome draws an arrow from one body of the task to the next'
+"$lkdf" trace convert --to perfetto "$dir/again.lkdf" --out "$dir/pf" \
+	>"$log" 2>&1 && [ "$(grep -aoc 'goes on' "$dir/pf")" -gt 0 ] &&
+	[ "$(grep -aoc 'tasks between bodies' "$dir/pf")" -gt 0 ]
+ok $? 'and Perfetto'
+"$lkdf" trace convert --to csv "$dir/again.lkdf" --out "$dir/csv" >"$log" 2>&1
+[ "$(grep -c '^away,' "$dir/csv")" -eq 100 ]
+ok $? 'the table has them'
+
 ids=$(sed -n 's/.*find_add(r, \(.*\)/\1/p' tools/report/*.c |
 	grep -o '"[a-z]*"' | tr -d '"' | sort -u)
 [ "$(echo "$ids" | wc -l)" -gt 20 ] && for id in $ids; do

@@ -10,9 +10,24 @@ static void put_time(struct json *j, const char *key, uint64_t v)
 	json_int(j, key, (int64_t)(v < INT64_MAX ? v : INT64_MAX));
 }
 
-static void write_step(const struct report *r, const struct slice *s,
+/* Of a task that goes on: how long it was away, and for what. */
+static void write_away(const struct report *r, const struct away *a,
 		       struct json *j)
 {
+	if (a)
+		put_time(j, "away", a->end - a->begin);
+	else
+		json_null(j, "away");
+	if (a && a->name)
+		json_text(j, "waits_for", r->info.name[a->name]);
+	else
+		json_null(j, "waits_for");
+}
+
+static void write_step(const struct report *r, uint32_t slice, struct json *j)
+{
+	const struct slice *s = &r->slice[slice];
+
 	json_open_flat(j, NULL, '{');
 	json_text(j, "kind", kind_name(r, s->kind));
 	json_int(j, "executor", s->lane);
@@ -22,6 +37,7 @@ static void write_step(const struct report *r, const struct slice *s,
 		put_time(j, "ready", s->ready);
 	put_time(j, "begin", s->begin);
 	put_time(j, "end", s->end);
+	write_away(r, report_away(r, slice), j);
 	json_close(j, '}');
 }
 
@@ -38,7 +54,7 @@ static void write_request(const struct report *r, const struct request *q,
 	json_int(j, "tasks", q->nr_tasks);
 	json_open(j, "steps", '[');
 	for (i = 0; i < nr; i++)
-		write_step(r, &r->slice[step[i]], j);
+		write_step(r, step[i], j);
 	json_close(j, ']');
 	json_close(j, '}');
 }

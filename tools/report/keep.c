@@ -235,6 +235,20 @@ static void keep_mark(struct load *l, const struct trace_span *s,
 		};
 }
 
+static void keep_away(struct load *l, const struct trace_span *s,
+		      const struct span *at)
+{
+	note_away(l, &(struct away){
+			     .begin = at->begin,
+			     .end = at->end,
+			     .slice = uid_of(s->links.number),
+			     .lane = (uint16_t)s->lane,
+			     .before = by_of(&s->links),
+			     .before_lane = by_lane_of(&s->links),
+			     .name = s->name,
+		     });
+}
+
 /* A kernel, or a copy. */
 static void keep_work(struct load *l, const struct trace_span *s,
 		      const struct span *at)
@@ -279,6 +293,9 @@ static void keep_span(void *u, const struct trace_span *s)
 		break;
 	case LKDF_SPAN_MARK:
 		keep_mark(l, s, &at);
+		break;
+	case LKDF_SPAN_AWAY:
+		keep_away(l, s, &at);
 		break;
 	case LKDF_SPAN_ENTER:
 		if (lane->nr_enters < l->count[s->lane].enters)

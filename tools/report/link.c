@@ -187,6 +187,13 @@ static int link_all(struct report *r)
 	for (i = 0; i < r->nr_waits; i++)
 		r->wait[i].by =
 			find_by(r, key, r->wait[i].by_lane, r->wait[i].by);
+	for (i = 0; i < r->nr_aways; i++) {
+		struct away *a = &r->away[i];
+
+		a->before = find_by(r, key, a->before_lane, a->before);
+		a->slice = find_slice(r, a->lane, a->slice);
+	}
+	aways_sort(r);
 	free(key);
 	return 0;
 }

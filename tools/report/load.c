@@ -301,6 +301,7 @@ void report_unload(struct report *r)
 	free(r->wait_sum);
 	free(r->region);
 	free(r->mark);
+	free(r->away);
 	free(r->request);
 	free(r->request_sum);
 	free(r->next_step);

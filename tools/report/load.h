@@ -54,7 +54,7 @@ struct load {
 	uint64_t pairs[2]; /* ticks of the last two samples of the clock */
 
 	/* While records are kept. */
-	uint32_t cap_kinds;
+	uint32_t cap_kinds, cap_aways;
 	uint16_t *kind_of; /* by name, 1 + index */
 	uint8_t *is_of_device; /* by name: tasks of the kind are kernels */
 	uint32_t *bucket; /* of runs */
@@ -89,6 +89,10 @@ void note_probe(void *u, const struct trace_probe *p);
 void note_preemptor(void *u, const struct trace_preemptor *p);
 void note_probed_thread(void *u, const struct trace_probed_thread *t);
 int probed_merge(struct load *l);
+
+/* away.c: while records are kept; when they have their slices. */
+void note_away(struct load *l, const struct away *a);
+void aways_sort(struct report *r);
 
 /* submission.c */
 void note_outside(struct report *r, uint64_t at, const struct trace_thread *t);

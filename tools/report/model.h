@@ -95,6 +95,15 @@ struct region {
 	uint32_t name; /* its label */
 };
 
+/* A task between two of its bodies. */
+struct away {
+	uint64_t begin, end;
+	uint32_t slice; /* that goes on: its uid, then its number; NO_SLICE */
+	uint32_t before; /* the body before: the same */
+	uint16_t lane, before_lane;
+	uint32_t name; /* what it waited for; 0: not known */
+};
+
 /* A mark of the program. */
 struct mark {
 	uint64_t at;
@@ -357,6 +366,8 @@ struct report {
 	uint32_t nr_regions;
 	struct mark *mark;
 	uint32_t nr_marks;
+	struct away *away; /* by slice */
+	uint32_t nr_aways;
 	struct request *request;
 	uint32_t nr_requests;
 	struct request_sum *request_sum;
@@ -424,6 +435,8 @@ int report_waits(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);
 int report_requests(struct report *r);
+/* How its task came from a body before to that one; NULL: it is its first. */
+const struct away *report_away(const struct report *r, uint32_t slice);
 /* Bodies of the request of that first body, by begin: at most room. */
 uint32_t report_steps(const struct report *r, uint32_t root, uint32_t *to,
 		      uint32_t room);

@@ -2,8 +2,10 @@
 /*
  * Latencies. A request is a task that a thread of the program made ready, with
  * all tasks that it led to: those that its bodies or their operations made
- * ready, and so on. It lasts from when the first was ready until the last body
- * ended. A region lasts as long as the program says.
+ * ready, and so on. A task that leaves and goes on stays with the request of
+ * its first body, whoever has made it ready again. A request lasts from when
+ * the first task was ready until the last body ended. A region lasts as long as
+ * the program says.
  */
 #include "report/model.h"
 #include "report/sort.h"
@@ -25,13 +27,18 @@ struct roots {
 
 static uint32_t by_of(const struct report *r, uint32_t i)
 {
-	return i < r->nr_slices ? r->slice[i].by : r->op[i - r->nr_slices].by;
+	const struct away *a;
+
+	if (i >= r->nr_slices)
+		return r->op[i - r->nr_slices].by;
+	a = report_away(r, i);
+	return a ? a->before : r->slice[i].by;
 }
 
 static bool is_first(const struct report *r, uint32_t i)
 {
 	return i < r->nr_slices && r->slice[i].is_outside &&
-	       r->slice[i].ready != NO_TIME;
+	       r->slice[i].ready != NO_TIME && !report_away(r, i);
 }
 
 /* A file may lie: whoever is met on its own way has no root. */

@@ -7,7 +7,7 @@
 struct writer {
 	struct json json;
 	struct trace_timed timed;
-	int64_t nr_waits; /* for limits: the pairs of each have a number */
+	int64_t nr_waits; /* pairs that have no number of their own */
 };
 
 /* Microseconds from the start. */
@@ -104,9 +104,10 @@ static const char *category_of(uint32_t sort)
 		[LKDF_SPAN_KERNEL] = "kernel", [LKDF_SPAN_COPY] = "copy",
 		[LKDF_SPAN_LIMIT] = "limit",   [LKDF_SPAN_ROOM] = "room",
 		[LKDF_SPAN_FULL] = "full",     [LKDF_SPAN_REGION] = "region",
+		[LKDF_SPAN_AWAY] = "away",
 	};
 
-	return sort <= LKDF_SPAN_REGION && words[sort] ? words[sort] : "span";
+	return sort <= LKDF_SPAN_AWAY && words[sort] ? words[sort] : "span";
 }
 
 /* A curve of the label's values. */
@@ -120,28 +121,52 @@ static void write_mark(struct writer *w, const struct trace_span *s)
 	close_event(w);
 }
 
+/* The arrow from the body before to the one that goes on. */
+static void write_arrow(struct writer *w, const struct trace_span *s,
+			int64_t id)
+{
+	const bool has_before = s->links.by_executor >= 0;
+	int end;
+
+	for (end = 0; has_before && end <= 1; end++) {
+		open_event(w, end ? "f" : "s", "goes on",
+			   end ? s->lane : (uint32_t)s->links.by_executor);
+		json_text(&w->json, "cat", "away");
+		json_fixed(&w->json, "ts", us_of(w, end ? s->end : s->begin),
+			   3);
+		json_int(&w->json, "id", id);
+		if (end)
+			json_text(&w->json, "bp", "e");
+		json_close(&w->json, '}');
+	}
+}
+
 /*
- * Operations and waits for limits overlap: asynchronous pairs. All else lies on
- * its thread.
+ * Operations, waits for limits and tasks that are away overlap: asynchronous
+ * pairs. All else lies on its thread.
  */
 static void write_span(void *u, const struct trace_span *s)
 {
 	struct writer *w = u;
-	const char *name = s->sort == LKDF_SPAN_ENTER
-				   ? "io_uring_enter"
+	const char *name = s->sort == LKDF_SPAN_ENTER ? "io_uring_enter"
+			   : s->sort == LKDF_SPAN_AWAY && !s->name
+				   ? "away"
 				   : w->timed.info.name[s->name];
 	bool is_limit = s->sort == LKDF_SPAN_LIMIT;
 	bool is_copy = s->sort == LKDF_SPAN_COPY || s->sort == LKDF_SPAN_ROOM;
 	bool is_region = s->sort == LKDF_SPAN_REGION;
-	bool is_async = s->sort == LKDF_SPAN_OPERATION || is_limit || is_region;
-	int64_t id = is_limit || is_region ? w->nr_waits++
-					   : (int64_t)s->links.number;
+	bool is_away = s->sort == LKDF_SPAN_AWAY;
+	bool has_id = is_limit || is_region || is_away;
+	bool is_async = s->sort == LKDF_SPAN_OPERATION || has_id;
+	int64_t id = has_id ? w->nr_waits++ : (int64_t)s->links.number;
 	int end;
 
 	if (s->sort == LKDF_SPAN_MARK) {
 		write_mark(w, s);
 		return;
 	}
+	if (is_away)
+		write_arrow(w, s, id);
 	for (end = 0; end <= is_async; end++) {
 		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
 		json_text(&w->json, "cat", category_of(s->sort));

@@ -242,6 +242,34 @@ static void put_mark(struct writer *w, const struct trace_span *s)
 		  s->begin, (uint64_t)s->value, UNIT_ANY);
 }
 
+/* From the body before to the one that goes on: the track's own number. */
+static void put_arrow(struct writer *w, const struct trace_span *s,
+		      uint64_t uuid)
+{
+	struct message m;
+
+	begin_event(&m, INSTANT, LANE_UUID((uint32_t)s->links.by_executor));
+	put_text(&m, EVENT_NAME, "leaves");
+	put_fixed64(&m, EVENT_FLOW, uuid);
+	put_event(w, ns(w, s->begin), &m);
+	begin_event(&m, INSTANT, LANE_UUID(s->lane));
+	put_text(&m, EVENT_NAME, "goes on");
+	put_fixed64(&m, EVENT_LAST_FLOW, uuid);
+	put_event(w, ns(w, s->end), &m);
+}
+
+static void put_away(struct writer *w, const struct trace_span *s,
+		     struct interval *i)
+{
+	i->category = "away";
+	if (!s->name)
+		i->name = "away";
+	i->track = make_track(w, SPAN_UUID(w->nr_spans++), i->track,
+			      "tasks between bodies");
+	if (s->links.by_executor >= 0)
+		put_arrow(w, s, i->track);
+}
+
 static void on_span(void *u, const struct trace_span *s)
 {
 	struct writer *w = u;
@@ -270,6 +298,8 @@ static void on_span(void *u, const struct trace_span *s)
 	} else if (s->sort == LKDF_SPAN_MARK) {
 		put_mark(w, s);
 		return;
+	} else if (s->sort == LKDF_SPAN_AWAY) {
+		put_away(w, s, &i);
 	} else if (s->sort == LKDF_SPAN_REGION) {
 		i.category = "region";
 		i.track = make_track(w, SPAN_UUID(w->nr_spans++), i.track,

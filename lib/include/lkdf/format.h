@@ -330,6 +330,9 @@ enum lkdf_span_sort {
 	LKDF_SPAN_FULL = 8,
 	LKDF_SPAN_REGION = 9, /* of the program; name: its label */
 	LKDF_SPAN_MARK = 10, /* the same, of no length; value: the program's */
+	/* A task between two of its bodies: by is the body before, the number
+	 * that of the body that goes on; name: what it waited for, or 0. */
+	LKDF_SPAN_AWAY = 11,
 };
 
 /* Flags of a kind in KINDS. */

@@ -201,7 +201,27 @@ def requests():
     return trace
 
 
+def again():
+    """A hundred requests that wait at a channel: a thread of the program sends
+    what most of them wait for, a body of another request does for one in ten.
+    """
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    for i in range(100):
+        at = i * 20 * MS
+        ask, left = machine.run('ask', 100 * US, at, worker=0)
+        by, ready = None, at + 9 * MS
+        if i % 10 == 0:
+            by, ready = machine.run('tell', 50 * US, at + 8 * MS, worker=1)
+        go, end = machine.run('ask', 200 * US, ready, by, worker=0)
+        trace.away(ask, left, go, end - 200 * US, 'values of channel "replies"')
+        machine.run('log', 100 * US, end, go, worker=1)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
 CAUSES = {f.__name__: f for f in (
     last, last_fixed, submit, submit_sleeps,
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
-    mapped_fixed, window, window_fixed, service, pooled, requests)}
+    mapped_fixed, window, window_fixed, service, pooled, requests,
+    again)}

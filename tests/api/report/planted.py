@@ -292,6 +292,9 @@ def small():
         trace.span(4, WAIT, ready - 200 * US, ready, by=by)
         by, ready = None, ready + 5 * US
     trace.event(1, 90 * US, STEAL, 0, 1)
+    ask, left = machine.run('ask', 10 * US, ready)
+    go, ready = machine.run('ask', 20 * US, left + 30 * US)
+    trace.away(ask, left, go, ready - 20 * US, 'values of channel "c"')
     queue = trace.device(0, 'gpu0 queue')
     trace.span(queue, KERNEL, 100 * US, 180 * US, 'scale')
     for w in range(2):

@@ -10,8 +10,8 @@ EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes')]
 STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END, REMOTE = range(len(EVENTS))
-OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK = \
-    range(1, 11)
+OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK, AWAY = \
+    range(1, 12)
 QUEUE, COPIES, WAITS = range(1, 4)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
@@ -75,6 +75,12 @@ class Trace:
         self.spans.setdefault(lane, []).append(
             (end, begin, sort, name, value, number, links))
         return (lane, number)
+
+    def away(self, before, left, after, again, what=''):
+        """From that body, which ended then, to that one, which began then."""
+        self.spans.setdefault(after[0], []).append(
+            (again, left, AWAY, self.name(what) if what else 0, 0, after[1],
+             {'by': before}))
 
     def event(self, executor, at, event, a=0, b=0):
         self.events.setdefault(executor, []).append((at, event, a, b))

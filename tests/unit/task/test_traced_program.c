@@ -208,6 +208,117 @@ static void waits_for_room_are_told(void)
 	recorded_free(&r);
 }
 
+/* ---- tasks of several bodies -------------------------------------------- */
+
+static struct lkdf_channel *pipe_ch;
+static sem_t has_looked;
+
+static int receive_one(struct lkdf_ctx *c, void *arg)
+{
+	int value, rc = lkdf_recv(c, pipe_ch, &value);
+
+	(void)arg;
+	sem_post(&has_looked);
+	return rc == -EAGAIN ? LKDF_AGAIN : rc;
+}
+
+static int send_one(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	return lkdf_send(c, pipe_ch, &(int){ 1 });
+}
+
+static int go_on(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	return lkdf_then(c, nothing, LKDF_EVENT_NONE);
+}
+
+static void run_alone(struct lkdf *rt, struct lkdf_kind *k)
+{
+	lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL);
+}
+
+/* The only worker is at the sender when the receiver waits. */
+static void run_away(struct lkdf *rt, struct lkdf_kind *receiver)
+{
+	struct lkdf_kind *sender = make_kind(rt, "sender", send_one, 0);
+	struct lkdf_kind *two = make_kind(rt, "two", go_on, 0);
+	struct lkdf_graph *g;
+
+	run_alone(rt, two);
+	run_alone(rt, receiver);
+	sem_wait(&has_looked);
+	run_alone(rt, sender);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "a task sends to a task");
+	sem_wait(&has_looked);
+	lkdf_graph_create(rt, NULL, &g);
+	lkdf_graph_add(g, receiver, NULL, NULL, 0);
+	lkdf_graph_seal(g, NULL);
+	lkdf_graph_run(g, NULL, NULL, NULL);
+	sem_wait(&has_looked);
+	lkdf_channel_send(pipe_ch, &(int){ 1 }, -1);
+	is(lkdf_scope_wait(rt, NULL, -1), 0, "the program to one of a graph");
+	lkdf_graph_put(g);
+	lkdf_kind_put(sender);
+	lkdf_kind_put(two);
+}
+
+static void record_away(void)
+{
+	struct lkdf *rt = open_recording("workers=1");
+	struct lkdf_kind *receiver = make_kind(rt, "receiver", receive_one, 0);
+
+	sem_init(&has_looked, 0, 0);
+	lkdf_channel_create(rt,
+			    ATTR(lkdf_channel_attr, .name = "p", .depth = 4,
+				 .value_size = sizeof(int)),
+			    &pipe_ch);
+	run_away(rt, receiver);
+	lkdf_channel_put(pipe_ch);
+	lkdf_kind_put(receiver);
+	lkdf_close(rt);
+}
+
+/* Between these two bodies of a task there is one span that links them. */
+static void is_linked(const struct recorded *r, const struct trace_slice *a,
+		      const struct trace_slice *b, const char *what)
+{
+	const struct trace_span *s;
+	int nr = 0;
+	size_t i;
+
+	for (i = 0; a && b && i < r->nr_spans; i++) {
+		s = &r->span[i];
+		nr += s->sort == LKDF_SPAN_AWAY && s->begin == a->end &&
+		      s->end == b->begin && s->lane == b->executor &&
+		      s->links.number == b->links.number &&
+		      is_by(&s->links, a) &&
+		      !strcmp(r->info.name[s->name], what);
+	}
+	is(nr, 1, "two bodies of one task: \"%s\"", what);
+}
+
+static void tasks_that_leave_are_told(void)
+{
+	const char *values = "values of channel \"p\"";
+	const struct trace_slice *first, *sender;
+	struct recorded r;
+
+	record_away();
+	is(recorded_read(&r, path), 0, "the file is whole");
+	first = recorded_slice(&r, "receiver", 1);
+	sender = recorded_slice(&r, "sender", 0);
+	is_linked(&r, recorded_slice(&r, "receiver", 0), first, values);
+	ok(first && sender && is_by(&first->links, sender),
+	   "who has made it ready is told as before");
+	is_linked(&r, recorded_slice(&r, "receiver", 2),
+		  recorded_slice(&r, "receiver", 3), values);
+	is_linked(&r, recorded_slice(&r, "two", 0),
+		  recorded_slice(&r, "two", 1), r.info.name[0]);
+	recorded_free(&r);
+}
+
 int main(void)
 {
 	tap_start(40);
@@ -219,5 +330,7 @@ int main(void)
 	marks_and_regions_are_told();
 	unlink(path);
 	nobody_records_marks();
+	tasks_that_leave_are_told();
+	unlink(path);
 	return tap_end();
 }

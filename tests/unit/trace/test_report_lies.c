@@ -46,7 +46,8 @@ static int report_bytes(const uint8_t *bytes, size_t size, bool *holds)
 	*holds = true;
 	if ((!rc || rc == -EBADMSG) && r.nr_lanes) {
 		*holds = !report_sweep(&r) && !report_kinds(&r) &&
-			 !report_chain(&r) && sums_hold(&r);
+			 !report_chain(&r) && !report_requests(&r) &&
+			 sums_hold(&r);
 		report_find(&r);
 		json_init(&j, nowhere);
 		*holds &= !text_write(&r, nowhere, NULL) &&
