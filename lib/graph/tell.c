@@ -100,6 +100,18 @@ static void tell_tasks(struct lkdf_graph *g, struct trace_file *f,
 	}
 }
 
+static void tell_reasons(struct lkdf_graph *g, struct trace_file *f,
+			 uint32_t number)
+{
+	uint32_t task = 0, at = 0;
+
+	while ((g->accesses || g->ports) && task < g->nr_tasks) {
+		tell_edges(g, f, number, &task, &at);
+		if (f->records)
+			give_chunk(g, f, LKDF_CHUNK_EDGES);
+	}
+}
+
 void graph_tell(struct lkdf_graph *g,
 		uint32_t (*slot)(const struct lkdf_graph *g, uint32_t n))
 {
@@ -114,5 +126,6 @@ void graph_tell(struct lkdf_graph *g,
 		return;
 	tell_graph(g, f, number, slot);
 	tell_tasks(g, f, number);
+	tell_reasons(g, f, number);
 	free(f);
 }

@@ -21,14 +21,18 @@ uint64_t traced_value(const struct traced_bytes *b)
 	return pieces_of(b->local) | (uint64_t)pieces_of(b->remote) << 32;
 }
 
-/* Names of data, as labels, leave half of all names to kinds. */
-static uint32_t data_name(struct trace *trace, const struct lkdf_data *d)
+uint32_t traced_name(struct trace *trace, const char *text)
+{
+	if (a_load(&trace->nr_names, relaxed) >= MAX_NAMES / 2)
+		return 0;
+	return trace_name(trace, text);
+}
+
+uint32_t traced_data_name(const struct lkdf_data *d)
 {
 	char text[DATA_TEXT];
 
-	if (a_load(&trace->nr_names, relaxed) >= MAX_NAMES / 2)
-		return 0;
-	return trace_name(trace, data_text(d, 0, text));
+	return traced_name(&d->rt->trace, data_text(d, 0, text));
 }
 
 /* Whose they are, where that is worth an event. */
@@ -38,7 +42,7 @@ static void tell_remote(struct executor *ex, const struct lkdf_data *d,
 	uint32_t name = 0;
 
 	if (bytes >= REMOTE_LEAST)
-		name = data_name(&d->rt->trace, d);
+		name = traced_data_name(d);
 	if (name)
 		trace_event(ex->ring, EVENT_REMOTE, name, bytes);
 }
@@ -100,7 +104,7 @@ static __attribute__((noinline)) uint32_t edge_of(const struct task *t)
 	if (t->link.flags & TASK_OWNED || !t->claim || !t->claim->last)
 		return 0;
 	u = &t->claim->use[t->claim->last - 1];
-	return LKDF_EDGE(data_name(&t->kind->rt->trace, u->domain->data),
+	return LKDF_EDGE(traced_data_name(u->domain->data),
 			 mode_of(t->claim, u));
 }
 
@@ -111,10 +115,9 @@ static uint32_t name_of(const struct task *t)
 	char text[TRACE_NAME_SIZE];
 	uint32_t name = 0;
 
-	if (unlikely(t->link.flags & TASK_EXTRA && t->label) &&
-	    a_load(&trace->nr_names, relaxed) < MAX_NAMES / 2) {
+	if (unlikely(t->link.flags & TASK_EXTRA && t->label)) {
 		task_text(t, text, sizeof(text));
-		name = trace_name(trace, text);
+		name = traced_name(trace, text);
 	}
 	return name ? name : t->kind->trace_name;
 }
@@ -130,8 +133,8 @@ static void note_left(struct task *t, uint64_t uid, uint64_t end)
 	t->left_name = 0;
 }
 
-/* It went on as the body of that number. What another recording has seen of the
- * task before is left out there, by its time. */
+/* The task went on as the body of that number. The reader of a recording leaves
+ * out a body before that began in an earlier recording. */
 static __attribute__((noinline)) void tell_away(struct executor *ex,
 						const struct task *t,
 						uint64_t number, uint64_t begin)
@@ -150,9 +153,7 @@ static __attribute__((noinline)) void tell_away(struct executor *ex,
 
 void traced_waits(struct task *t, const char *text)
 {
-	struct trace *trace = &t->kind->rt->trace;
-
-	t->left_name = trace_name(trace, text);
+	t->left_name = traced_name(&t->kind->rt->trace, text);
 }
 
 void traced_task(struct lkdf_ctx *c, struct task *t, uint64_t number,

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "task/task.h"
+#include "trace/trace.h"
 #include "trace/usdt.h"
 
 /* Gives the number of the body that the executor begins now. */
@@ -40,6 +41,14 @@ static inline void traced_ready(struct executor *ex, struct task *t)
 	t->ready_by = ex ? ex->now : 0;
 }
 
+/*
+ * The number of a text that is no kind's name, such as a label: these leave
+ * half of all names to kinds. 0: there is no room. And that of data, without a
+ * part.
+ */
+uint32_t traced_name(struct trace *trace, const char *text);
+uint32_t traced_data_name(const struct lkdf_data *d);
+
 /* Bytes that a body on an executor was given, by where they are. */
 struct traced_bytes {
 	uint64_t local, remote;
@@ -56,7 +65,7 @@ uint64_t traced_value(const struct traced_bytes *b);
 void traced_task(struct lkdf_ctx *c, struct task *t, uint64_t number,
 		 uint64_t begin, uint64_t end);
 
-/* What a task waits for, whose body has left and been told. */
+/* The body of a task has left and been told: for what the task waits. */
 void traced_waits(struct task *t, const char *text);
 
 /* Tells a body of a graph's task without a task of its own. */

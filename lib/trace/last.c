@@ -66,6 +66,7 @@ static bool is_word(const uint8_t *bytes)
 	case LKDF_CHUNK_KINDS:
 	case LKDF_CHUNK_GRAPH:
 	case LKDF_CHUNK_TASKS:
+	case LKDF_CHUNK_EDGES:
 	case LKDF_CHUNK_FACTS:
 	case LKDF_CHUNK_LANE:
 		return true;

@@ -16,14 +16,6 @@
 
 #include "channel_below.h"
 #include "event_below.h"
-#include "task/traced.h"
-
-void traced_waits(struct task *t, const char *text)
-{
-	(void)t;
-	(void)text;
-	mc_fail("nobody records");
-}
 
 #define NR_TASKS 2
 #define A_WHILE 5000000000ll /* five looks at the clock, see event_below.h */

@@ -172,6 +172,18 @@ told order 'f[0]["id"] == "order" and 0.7 < f[0]["cost"] < 0.76 and
 ok $? 'a mode that puts tasks in order is finding 1, with the data'
 told order_fixed 'not cost'
 ok $? 'with READ they cost nothing'
+told sealed 'f[0]["id"] == "order" and 0.7 < f[0]["cost"] < 0.76 and
+	f[0]["title"] == "499 lookup run one after another: RW on config" and
+	"READ would let them run together" in f[0]["fix"]'
+ok $? 'in a sealed graph the data of its edges is named'
+told sealed_port 'f[0]["id"] == "order" and f[0]["title"] ==
+	"499 lookup run one after another: they wait for port 0 of lookup" and
+	"earlier" in f[0]["fix"]'
+ok $? 'or the port whose value they wait for'
+told sealed_partly 'not any(x["id"] == "order" for x in f) and
+	any(x["id"] == "chain" and "100 steps of lookup waited last for config."
+	in x["why"] for x in f)'
+ok $? 'a chain in which data makes fewer steps wait names the data, too'
 told mapped 'f[0]["id"] == "kernel" and 0.85 < f[0]["cost"] < 0.91 and
 	"fill spends" in f[0]["title"] and "256 page faults" in f[0]["why"] and
 	"keep memory" in f[0]["fix"] and

@@ -31,6 +31,8 @@ struct recorded {
 	struct trace_graph graph[8];
 	uint32_t nr_graphs;
 	uint64_t nr_tasks, nr_edges;
+	struct trace_edge edge[8];
+	uint32_t nr_told; /* edges that say why */
 	char labels[256];
 	uint64_t bytes[4]; /* of node 0 .. 3, last told */
 };
@@ -79,6 +81,14 @@ static void count_task(void *u, const struct trace_task *t)
 			 t->label);
 }
 
+static void keep_edge(void *u, const struct trace_edge *e)
+{
+	struct recorded *r = u;
+
+	if (r->nr_told < 8)
+		r->edge[r->nr_told++] = *e;
+}
+
 static void count_thread(void *u, const struct trace_thread *t)
 {
 	struct recorded *r = u;
@@ -120,6 +130,7 @@ static int recorded_read(struct recorded *r, const char *path)
 		.kind = keep_kind,
 		.graph = keep_graph,
 		.task = count_task,
+		.edge = keep_edge,
 		.thread = count_thread,
 		.bytes = keep_bytes,
 		.fact = count_fact,

@@ -122,6 +122,14 @@ static void on_task(void *u, const struct trace_task *x)
 	tell(t, "\n");
 }
 
+static void on_edge(void *u, const struct trace_edge *x)
+{
+	struct told *t = u;
+
+	tell(t, "edge %u.%u %u %s %u\n", x->graph, x->task, x->succ,
+	     t->info->name[x->name], x->mode);
+}
+
 static void on_thread(void *u, const struct trace_thread *x)
 {
 	tell(u, "thread %u %u %s %" PRIu64 ": %" PRIu64 " %" PRIu64 " %" PRIu64,
@@ -210,13 +218,17 @@ static int read_told(FILE *f, struct told *t, struct trace_info *info,
 		     struct trace_fault *fault)
 {
 	const struct trace_sink sink = {
-		on_slice,	 on_event,	   on_executor,
-		on_clock,	 on_sample,	   on_counter,
-		on_span,	 on_kind,	   on_graph,
-		on_task,	 on_thread,	   on_bytes,
-		on_fact,	 on_lane,	   on_lost,
-		on_probe,	 on_probed_thread, on_probed_word,
-		on_probed_place, on_preemptor,	   t,
+		on_slice,	on_event,
+		on_executor,	on_clock,
+		on_sample,	on_counter,
+		on_span,	on_kind,
+		on_graph,	on_task,
+		on_edge,	on_thread,
+		on_bytes,	on_fact,
+		on_lane,	on_lost,
+		on_probe,	on_probed_thread,
+		on_probed_word, on_probed_place,
+		on_preemptor,	t,
 	};
 
 	memset(t, 0, sizeof(*t));

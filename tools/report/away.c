@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void note_away(struct load *l, const struct away *a)
+void note_away(struct load *l, const struct trace_span *s,
+	       const struct span *at)
 {
 	struct report *r = l->r;
 	uint32_t cap = l->cap_aways * 2 + 64;
@@ -26,7 +27,15 @@ void note_away(struct load *l, const struct away *a)
 		r->away = more;
 		l->cap_aways = cap;
 	}
-	r->away[r->nr_aways++] = *a;
+	r->away[r->nr_aways++] = (struct away){
+		.begin = at->begin,
+		.end = at->end,
+		.slice = load_uid(s->links.number),
+		.lane = (uint16_t)s->lane,
+		.before = load_by(&s->links),
+		.before_lane = load_by_lane(&s->links),
+		.name = s->name,
+	};
 }
 
 static int by_slice(const void *a, const void *b)

@@ -42,6 +42,10 @@ void find_submission(struct report *r);
 /* Most of the run is a chain of tasks that wait for the same data: told. */
 bool find_order(struct report *r);
 
+/* Behind what why says so far: for which data, or port, steps of one kind on
+ * the chain waited. */
+void find_put_order(const struct report *r, struct finding *f);
+
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);
 

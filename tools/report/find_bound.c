@@ -45,6 +45,7 @@ static void chain_is_long(struct report *r)
 	    words_share(share_of(chain_time(k), r->chain.body)).text,
 	    is_op ? "operations of " : "", name, words_time(r->chain.wait).text,
 	    words_time(r->chain.body).text);
+	find_put_order(r, f);
 	if (is_op)
 		PUT(f->fix,
 		    "have more operations of %s under way at a time, "

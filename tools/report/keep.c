@@ -55,23 +55,6 @@ static void keep_executor(void *u, const struct trace_executor *x)
 	lane->node = x->node < (int32_t)MAX_NODES ? x->node : -1;
 }
 
-static uint32_t uid_of(uint64_t number)
-{
-	return number < UINT32_MAX ? (uint32_t)number : 0;
-}
-
-static uint32_t by_of(const struct trace_links *k)
-{
-	if (k->by_executor < 0 || !uid_of(k->by_number))
-		return NO_SLICE;
-	return (uint32_t)k->by_number;
-}
-
-static uint16_t by_lane_of(const struct trace_links *k)
-{
-	return (uint16_t)(k->by_executor < 0 ? 0 : k->by_executor);
-}
-
 /* The ready time may lie before the window: it counts from its start then. */
 static void set_links(struct load *l, struct slice *s,
 		      const struct trace_links *k)
@@ -80,9 +63,9 @@ static void set_links(struct load *l, struct slice *s,
 	uint64_t ready;
 
 	has->links |= k->is_known;
-	s->uid = uid_of(k->number);
-	s->by = by_of(k);
-	s->by_lane = by_lane_of(k);
+	s->uid = load_uid(k->number);
+	s->by = load_by(k);
+	s->by_lane = load_by_lane(k);
 	s->edge = (uint16_t)k->edge;
 	s->edge_mode = (uint16_t)k->edge_mode;
 	if (k->ready) {
@@ -162,9 +145,9 @@ static void keep_op(struct load *l, const struct trace_span *s,
 		.end = at->end,
 		.kind = load_kind(l, s->name),
 		.lane = (uint16_t)s->lane,
-		.uid = uid_of(s->links.number),
-		.by = by_of(&s->links),
-		.by_lane = by_lane_of(&s->links),
+		.uid = load_uid(s->links.number),
+		.by = load_by(&s->links),
+		.by_lane = load_by_lane(&s->links),
 	};
 	r->has.ops = true;
 }
@@ -186,8 +169,8 @@ static void keep_wait(struct load *l, const struct trace_span *s,
 	r->wait[r->nr_waits++] = (struct wait){
 		.begin = at->begin,
 		.end = at->end,
-		.by = by_of(k),
-		.by_lane = by_lane_of(k),
+		.by = load_by(k),
+		.by_lane = load_by_lane(k),
 		.name = s->name,
 		.fits = s->sort == LKDF_SPAN_FULL ? fits_of(s) : 0,
 	};
@@ -233,20 +216,6 @@ static void keep_mark(struct load *l, const struct trace_span *s,
 			.name = s->name,
 			.lane = s->lane,
 		};
-}
-
-static void keep_away(struct load *l, const struct trace_span *s,
-		      const struct span *at)
-{
-	note_away(l, &(struct away){
-			     .begin = at->begin,
-			     .end = at->end,
-			     .slice = uid_of(s->links.number),
-			     .lane = (uint16_t)s->lane,
-			     .before = by_of(&s->links),
-			     .before_lane = by_lane_of(&s->links),
-			     .name = s->name,
-		     });
 }
 
 /* A kernel, or a copy. */
@@ -295,7 +264,7 @@ static void keep_span(void *u, const struct trace_span *s)
 		keep_mark(l, s, &at);
 		break;
 	case LKDF_SPAN_AWAY:
-		keep_away(l, s, &at);
+		note_away(l, s, &at);
 		break;
 	case LKDF_SPAN_ENTER:
 		if (lane->nr_enters < l->count[s->lane].enters)
@@ -479,6 +448,7 @@ int keep_records(struct load *l)
 		.span = keep_span,
 		.graph = note_graph,
 		.task = note_task,
+		.edge = note_edge,
 		.thread = note_thread,
 		.bytes = note_bytes,
 		.fact = keep_fact,

@@ -17,9 +17,17 @@ struct run {
 
 #define NO_GRAPH UINT32_MAX
 
+/* Why one task waits for another: data or a port. */
+struct reason {
+	uint32_t task, succ;
+	uint16_t name, mode;
+};
+
 /* A sealed graph as edges from each task to those it waits for. */
 struct graph {
 	uint32_t number, nr_tasks, nr_told;
+	struct reason *reason; /* by both tasks */
+	uint32_t nr_reasons, cap_reasons;
 	uint32_t *edge; /* pairs: before, after */
 	uint32_t nr_edges, cap;
 	uint32_t *first, *before; /* of task i: before[first[i]] .. */
@@ -74,6 +82,24 @@ static inline uint32_t max_lanes(const struct load *l)
 	return l->r->info.header.nr_executors + 1 + LKDF_MAX_LANES;
 }
 
+/* Numbers of a record and of who made it ready, until link.c. */
+static inline uint32_t load_uid(uint64_t number)
+{
+	return number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
+static inline uint32_t load_by(const struct trace_links *k)
+{
+	if (k->by_executor < 0 || !load_uid(k->by_number))
+		return NO_SLICE;
+	return (uint32_t)k->by_number;
+}
+
+static inline uint16_t load_by_lane(const struct trace_links *k)
+{
+	return (uint16_t)(k->by_executor < 0 ? 0 : k->by_executor);
+}
+
 /* keep.c: keeps what lies in the window; the counts were made before. */
 int keep_records(struct load *l);
 uint64_t load_time(struct load *l, uint64_t ticks);
@@ -91,7 +117,8 @@ void note_probed_thread(void *u, const struct trace_probed_thread *t);
 int probed_merge(struct load *l);
 
 /* away.c: while records are kept; when they have their slices. */
-void note_away(struct load *l, const struct away *a);
+void note_away(struct load *l, const struct trace_span *s,
+	       const struct span *at);
 void aways_sort(struct report *r);
 
 /* submission.c */
@@ -111,6 +138,7 @@ void futexes_fini(struct load *l);
 struct run *run_of(struct load *l, uint32_t frame, uint64_t number);
 void note_graph(void *u, const struct trace_graph *g);
 void note_task(void *u, const struct trace_task *t);
+void note_edge(void *u, const struct trace_edge *e);
 /* When tasks of graphs became ready, and by whom. */
 int runs_link(struct load *l);
 void runs_fini(struct load *l);

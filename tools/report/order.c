@@ -16,6 +16,7 @@ struct order {
 	uint16_t kind, mode;
 	uint32_t edge;
 	uint64_t nr, total;
+	uint64_t nr_in_turn; /* after one of that kind, or for that data */
 };
 
 static bool is_same(const struct order *o, const struct slice *s)
@@ -53,6 +54,14 @@ static int64_t gather_steps(const struct report *r, uint32_t **out)
 	return at ? nr : -1;
 }
 
+static bool is_in_turn(const struct report *r, const struct slice *s)
+{
+	const struct slice *by = &r->slice[s->by];
+
+	return s->by < r->nr_slices &&
+	       (by->kind == s->kind || by->edge == s->edge);
+}
+
 /* The most of them that are of one kind, data and mode. */
 static struct order longest_order(const struct report *r)
 {
@@ -73,6 +82,7 @@ static struct order longest_order(const struct report *r)
 				.edge = s->edge,
 			};
 		now.nr++;
+		now.nr_in_turn += is_in_turn(r, s);
 		now.total += s->end - s->begin;
 		if (now.total > found.total)
 			found = now;
@@ -83,6 +93,8 @@ static struct order longest_order(const struct report *r)
 
 static const char *mode_name(uint32_t mode)
 {
+	if (mode & LKDF_EDGE_IS_PORT)
+		return "they wait for";
 	if (mode & LKDF_REDUCE)
 		return "REDUCE";
 	if (mode & LKDF_COMMUTE)
@@ -96,7 +108,12 @@ static const char *mode_name(uint32_t mode)
 
 static void say_fix(struct finding *f, const struct order *o, const char *data)
 {
-	if (o->mode & LKDF_COMMUTE)
+	if (o->mode & LKDF_EDGE_IS_PORT)
+		PUT(f->fix,
+		    "give the value of %.64s earlier, from a task of its own "
+		    "that does the part before it",
+		    data);
+	else if (o->mode & LKDF_COMMUTE)
 		PUT(f->fix,
 		    "tasks with COMMUTE go one at a time: REDUCE, or a part of "
 		    "%.64s for each (lkdf_data_split())",
@@ -118,25 +135,40 @@ static void say_fix(struct finding *f, const struct order *o, const char *data)
 		    data);
 }
 
+void find_put_order(const struct report *r, struct finding *f)
+{
+	struct order o = longest_order(r);
+	size_t used = strlen(f->why);
+
+	if (o.nr > 1)
+		snprintf(f->why + used, sizeof(f->why) - used,
+			 " %s steps of %.40s waited last for %.64s.",
+			 words_count(o.nr).text, kind_name(r, o.kind),
+			 r->info.name[o.edge]);
+}
+
 bool find_order(struct report *r)
 {
 	struct order o = longest_order(r);
 	const char *kind, *data;
 	struct finding *f;
+	bool is_port;
 
 	if (r->chain.is_joined || o.total * 2 < r->chain.body ||
-	    o.total * 5 < r->wall * 2)
+	    o.total * 5 < r->wall * 2 || o.nr_in_turn * 2 < o.nr)
 		return false;
 	kind = kind_name(r, o.kind);
 	data = r->info.name[o.edge];
 	f = find_add(r, "order", FINDING_COST, find_share(r, TIME_STARVED));
-	PUT(f->title, "%s %.40s run one after another: %s on %.64s",
-	    words_count(o.nr).text, kind, mode_name(o.mode), data);
+	is_port = o.mode & LKDF_EDGE_IS_PORT;
+	PUT(f->title, "%s %.40s run one after another: %s%s %.64s",
+	    words_count(o.nr).text, kind, mode_name(o.mode),
+	    is_port ? "" : " on", data);
 	PUT(f->why,
-	    "Each of them waited last for %.64s, which the one before used: %s "
+	    "Each of them waited last for %.64s, which the one before %s: %s "
 	    "in their bodies, %s of the run. Nothing was ready for %s of worker "
 	    "time.",
-	    data, words_time(o.total).text,
+	    data, is_port ? "gave" : "used", words_time(o.total).text,
 	    words_share(share_of(o.total, r->wall)).text,
 	    words_time(r->time[TIME_STARVED]).text);
 	say_fix(f, &o, data);

@@ -144,6 +144,51 @@ void note_task(void *u, const struct trace_task *t)
 		g->nr_tasks = most + 1;
 }
 
+void note_edge(void *u, const struct trace_edge *e)
+{
+	struct load *l = u;
+	struct graph *g = find_graph(l, e->graph);
+
+	if (!g)
+		return;
+	if (g->nr_reasons == g->cap_reasons &&
+	    !grow(l, (void **)&g->reason, &g->cap_reasons, sizeof(*g->reason)))
+		return;
+	g->reason[g->nr_reasons++] = (struct reason){
+		.task = e->task,
+		.succ = e->succ,
+		.name = (uint16_t)e->name,
+		.mode = (uint16_t)e->mode,
+	};
+}
+
+static int by_tasks(const void *a, const void *b)
+{
+	const struct reason *x = a, *y = b;
+
+	if (x->task != y->task)
+		return x->task < y->task ? -1 : 1;
+	return x->succ < y->succ ? -1 : x->succ > y->succ;
+}
+
+/* A body that another one of its run made ready: for what it waited. */
+static void set_reason(const struct graph *g, const struct slice *all,
+		       struct slice *x)
+{
+	const struct slice *by = &all[x->by];
+	const struct reason key = { .task = by->task, .succ = x->task };
+	const struct reason *found =
+		by->run == x->run && g->nr_reasons
+			? bsearch(&key, g->reason, g->nr_reasons, sizeof(key),
+				  by_tasks)
+			: NULL;
+
+	if (!found)
+		return;
+	x->edge = found->name;
+	x->edge_mode = found->mode;
+}
+
 /*
  * Edges by the task that waits. A graph with numbers beyond the tasks told is
  * a lie and is left out, so that memory stays with the file's size.
@@ -154,6 +199,8 @@ static int index_graph(struct graph *g)
 
 	if (g->nr_tasks > g->nr_told)
 		g->nr_tasks = 0;
+	if (g->nr_reasons)
+		qsort(g->reason, g->nr_reasons, sizeof(*g->reason), by_tasks);
 	g->first = calloc(g->nr_tasks + 2ull, sizeof(*g->first));
 	g->before = malloc((g->nr_edges + 1ull) * sizeof(*g->before));
 	if (!g->first || !g->before)
@@ -199,8 +246,11 @@ static void link_run(struct load *l, const struct run *run, uint32_t *where,
 		}
 	}
 	for (i = 0; i < nr; i++) {
-		if (s[of[i]].task < nr_tasks)
-			where[s[of[i]].task] = 0;
+		x = &s[of[i]];
+		if (x->task < nr_tasks)
+			where[x->task] = 0;
+		if (g && x->by < l->r->nr_slices)
+			set_reason(g, s, x);
 	}
 }
 
@@ -261,6 +311,7 @@ void runs_fini(struct load *l)
 
 	for (i = 0; i < l->nr_graphs; i++) {
 		free(l->graph[i].edge);
+		free(l->graph[i].reason);
 		free(l->graph[i].first);
 		free(l->graph[i].before);
 	}

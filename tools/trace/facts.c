@@ -144,15 +144,52 @@ static int read_successors(struct reader *r, struct trace_task *t)
 	return rc;
 }
 
+static int read_known_graph(struct reader *r, uint32_t *graph)
+{
+	int rc = reader_below(r, LKDF_MAX_GRAPHS, "graph", graph);
+
+	if (!rc && !(r->graphs && r->graphs[*graph / 8] & 1u << *graph % 8))
+		return reader_damaged(r, r->offset, "graph %u was not told",
+				      *graph);
+	return rc;
+}
+
+static int read_reason(struct reader *r, struct trace_edge *e)
+{
+	uint64_t at, succ = 0;
+	int rc = reader_below(r, MAX_TASK, "task", &e->task);
+
+	at = r->offset + r->at;
+	if (!rc)
+		rc = reader_signed(r, &succ);
+	succ += e->task;
+	if (!rc && succ >= MAX_TASK)
+		return reader_damaged(r, at, "an edge to no task");
+	e->succ = (uint32_t)succ;
+	if (!rc)
+		rc = reader_name(r, &e->name);
+	return rc ? rc : reader_below(r, UINT16_MAX + 1ull, "mode", &e->mode);
+}
+
+static int read_edges(struct reader *r)
+{
+	struct trace_edge e;
+	int rc = read_known_graph(r, &e.graph);
+
+	while (!rc && reader_has_more(r)) {
+		rc = read_reason(r, &e);
+		if (!rc && r->sink->edge)
+			r->sink->edge(r->sink->u, &e);
+	}
+	return rc;
+}
+
 static int read_tasks(struct reader *r)
 {
 	char label[TRACE_TEXT];
 	struct trace_task t = { .label = label };
-	int rc = reader_below(r, LKDF_MAX_GRAPHS, "graph", &t.graph);
+	int rc = read_known_graph(r, &t.graph);
 
-	if (!rc && !(r->graphs && r->graphs[t.graph / 8] & 1u << t.graph % 8))
-		return reader_damaged(r, r->offset, "graph %u was not told",
-				      t.graph);
 	if (!rc)
 		rc = reader_below(r, MAX_TASK, "task", &t.task);
 	for (; !rc && reader_has_more(r); t.task++) {
@@ -417,6 +454,8 @@ int facts_read(struct reader *r, uint32_t type)
 		return read_graph(r);
 	case LKDF_CHUNK_TASKS:
 		return read_tasks(r);
+	case LKDF_CHUNK_EDGES:
+		return read_edges(r);
 	case LKDF_CHUNK_THREADS:
 		return read_thread(r);
 	case LKDF_CHUNK_BYTES:

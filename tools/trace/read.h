@@ -93,6 +93,12 @@ struct trace_task {
 	const uint32_t *succ;
 };
 
+/* Why a task of a graph waits for one before it. */
+struct trace_edge {
+	uint32_t graph, task, succ;
+	uint32_t name, mode; /* of data and enum lkdf_mode, or of a port */
+};
+
 struct trace_thread {
 	uint32_t executor; /* nr_executors: a thread of the program */
 	uint32_t tid;
@@ -184,6 +190,7 @@ struct trace_sink {
 	void (*kind)(void *u, const struct trace_kind *k);
 	void (*graph)(void *u, const struct trace_graph *g);
 	void (*task)(void *u, const struct trace_task *t);
+	void (*edge)(void *u, const struct trace_edge *e);
 	void (*thread)(void *u, const struct trace_thread *t);
 	void (*bytes)(void *u, const struct trace_bytes *b);
 	void (*fact)(void *u, const char *key, const char *value);

@@ -295,6 +295,7 @@ enum lkdf_chunk_type {
 	LKDF_CHUNK_LANE = 17,
 	LKDF_CHUNK_KERNEL = 18,
 	LKDF_CHUNK_LOST = 19,
+	LKDF_CHUNK_EDGES = 20,
 };
 
 /* The first number of a record of LINKS: which fields follow. */
@@ -351,6 +352,9 @@ enum lkdf_task_bit {
 	LKDF_TASK_PLACED = 2, /* has a node of its own */
 	LKDF_TASK_HELPER = 4, /* the library's own, beside the user's tasks */
 };
+
+/* In the mode of an edge, beside enum lkdf_mode: the name is a port's. */
+#define LKDF_EDGE_IS_PORT 256
 
 /* The first number of KERNEL: which record follows. */
 enum lkdf_probed_record {

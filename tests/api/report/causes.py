@@ -3,7 +3,7 @@
 Programs in which one call, mode or number costs most, each with its fix where
 there is one: recordings of planted.py.
 """
-from trace import BLOCKING, FULL, MARK, MS, REGION, US, WAIT, Machine, \
+from trace import BLOCKING, FULL, MARK, MS, REGION, RUN_BEGIN, US, WAIT, Machine, \
     Trace, fair_samples
 
 READ, WRITE = 1, 2
@@ -201,6 +201,36 @@ def requests():
     return trace
 
 
+def sealed(nr=500, reason=('config', 3), reasons=499):
+    """A sealed graph of tasks one after another, run once. The first edges of
+    the graph say why; bodies do not."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    end = 0
+    trace.graph(1, [0], [('lookup', [i + 1] if i + 1 < nr else [])
+                         for i in range(nr)])
+    trace.edges(1, [(i, i + 1) + reason for i in range(reasons)])
+    trace.event(4, 0, RUN_BEGIN, 0, 0)
+    for i in range(nr):
+        begin = max(end + 300, machine.free[i % 4] + 200)
+        machine.idle(i % 4, begin)
+        end = begin + 200 * US
+        trace.slice(i % 4, 'lookup', begin, end, task=i, frame=0, run=0)
+        machine.free[i % 4] = machine.last[i % 4] = end
+    fair_samples(trace, machine, end)
+    return trace
+
+
+def sealed_port():
+    """As sealed, of a value that each hands to the next."""
+    return sealed(reason=('port 0 of lookup', 256))
+
+
+def sealed_partly():
+    """As sealed, a third of it for one data, the rest in order alone."""
+    return sealed(300, reasons=100)
+
+
 def again():
     """A hundred requests that wait at a channel: a thread of the program sends
     what most of them wait for, a body of another request does for one in ten.
@@ -224,4 +254,4 @@ CAUSES = {f.__name__: f for f in (
     last, last_fixed, submit, submit_sleeps,
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
     mapped_fixed, window, window_fixed, service, pooled, requests,
-    again)}
+    again, sealed, sealed_port, sealed_partly)}

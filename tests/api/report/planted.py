@@ -327,6 +327,8 @@ def graph():
     """A sealed graph, run twice: who made whom ready is in its edges."""
     trace = Trace(2)
     trace.graph(7, [3], [('a', [1, 2]), ('b', [3]), ('c', [3]), ('d', [])])
+    trace.edges(7, [(0, 1, 'port 0 of a', 256), (0, 2, 'tile', 1),
+                    (2, 3, 'sum', 3)])
     for run in range(2):
         at = run * 100 * US
         trace.event(2, at, RUN_BEGIN, 3, run)

@@ -152,6 +152,12 @@ class Trace:
             b''.join(s(x - i) for x in succ)
             for i, (kind, succ) in enumerate(tasks))))
 
+    def edges(self, number, edges):
+        """edges: list of (task, successor, data or port, mode)."""
+        self.graphs.append((20, u(number) + b''.join(
+            u(a) + s(b - a) + u(self.name(name)) + u(mode)
+            for a, b, name, mode in edges)))
+
     # ---- writing ----
 
     def links(self, executor, number, last, links):

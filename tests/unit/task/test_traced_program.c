@@ -208,6 +208,76 @@ static void waits_for_room_are_told(void)
 	recorded_free(&r);
 }
 
+/* ---- why tasks of a graph wait ------------------------------------------ */
+
+static int give_value(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	*(int *)lkdf_out(c, 0) = 1;
+	return 0;
+}
+
+/* Two tasks in turn by data, one more by a port of the second, one by order. */
+static void run_sealed(void)
+{
+	struct lkdf *rt = open_recording("workers=1");
+	struct lkdf_kind *k = make_kind(rt, "step", nothing, 0), *give, *take;
+	struct lkdf_use use = { .mode = LKDF_RW };
+	const uint32_t size = sizeof(int);
+	struct lkdf_graph *g;
+
+	lkdf_kind_create(rt,
+			 ATTR(lkdf_kind_attr, .name = "give", .fn = give_value,
+			      .nr_out = 1, .out_size = &size),
+			 &give);
+	lkdf_kind_create(rt,
+			 ATTR(lkdf_kind_attr, .name = "take", .fn = nothing,
+			      .nr_in = 1, .in_size = &size),
+			 &take);
+	lkdf_data_create(rt, ATTR(lkdf_data_attr, .bytes = 64, .name = "table"),
+			 &use.data);
+	lkdf_graph_create(rt, NULL, &g);
+	use.mode = LKDF_WRITE;
+	lkdf_graph_add(g, k, NULL, &use, 1);
+	use.mode = LKDF_RW;
+	lkdf_graph_add(g, give, NULL, &use, 1);
+	lkdf_graph_add(g, take, NULL, NULL, 0);
+	lkdf_graph_add(g, k, NULL, NULL, 0);
+	lkdf_graph_port(g, 1, 0, 2, 0);
+	lkdf_graph_order(g, 2, 3);
+	is(lkdf_graph_seal(g, NULL), 0, "a graph is sealed");
+	is(lkdf_graph_run(g, NULL, NULL, NULL), 0, "and run");
+	lkdf_scope_wait(rt, NULL, -1);
+	lkdf_graph_put(g);
+	lkdf_data_put(use.data);
+	lkdf_kind_put(k);
+	lkdf_kind_put(give);
+	lkdf_kind_put(take);
+	lkdf_close(rt);
+}
+
+static bool is_edge(const struct recorded *r, uint32_t i, uint32_t task,
+		    const char *name, uint32_t mode)
+{
+	const struct trace_edge *e = &r->edge[i];
+
+	return i < r->nr_told && e->task == task && e->succ == task + 1 &&
+	       e->mode == mode && !strcmp(r->info.name[e->name], name);
+}
+
+static void edges_say_why(void)
+{
+	struct recorded r;
+
+	run_sealed();
+	is(recorded_read(&r, path), 0, "the file is whole");
+	is(r.nr_told, 2, "two edges have a reason, that of the order has none");
+	ok(is_edge(&r, 0, 0, "table", LKDF_RW), "the data, and its mode");
+	ok(is_edge(&r, 1, 1, "port 0 of give", LKDF_EDGE_IS_PORT),
+	   "the port whose value is read");
+	recorded_free(&r);
+}
+
 /* ---- tasks of several bodies -------------------------------------------- */
 
 static struct lkdf_channel *pipe_ch;
@@ -331,6 +401,8 @@ int main(void)
 	unlink(path);
 	nobody_records_marks();
 	tasks_that_leave_are_told();
+	unlink(path);
+	edges_say_why();
 	unlink(path);
 	return tap_end();
 }

@@ -156,6 +156,9 @@ static void write_graph(struct trace_file *f)
 	chunk_signed(f, 2);
 	numbers(f, 4, N(4), N(LKDF_TASK_IN_TURN), N(0), N(0));
 	chunk_end(f);
+	chunk_begin(f, LKDF_CHUNK_EDGES);
+	numbers(f, 9, N(77), N(1), N(1), N(4), N(3), N(0), N(2), N(3), N(256));
+	chunk_end(f);
 }
 
 static void write_kernel(struct trace_file *f)
@@ -293,6 +296,7 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       "graph 77 tiles 2 2 frames 1 2\n"
 			       "task 77.0 load 2 \"first\" 1 2\n"
 			       "task 77.1 st?re 1 \"\"\n"
+			       "edge 77.1 0 st?re 3\nedge 77.0 1 load 256\n"
 			       "thread 2 4243 main 900: 1000000 2000000 7"
 			       " kernel 30000000 256\n"
 			       "bytes 1 900 ? 5 8589934592 64\n"
