@@ -30,15 +30,16 @@ __attribute__((unused)) static int recorded_lines(const char *file,
 
 static char recorded_report[1 << 20];
 
-/* Reads what lkdf report says of the recording, and shows its findings. */
-__attribute__((unused)) static void recorded_read(const char *file)
+/* Reads what lkdf report says with an option, and shows its findings. */
+__attribute__((unused)) static void recorded_read_with(const char *file,
+						       const char *option)
 {
 	char line[3 * PATH_MAX], *at;
 	size_t n = 0;
 	FILE *f;
 
-	snprintf(line, sizeof(line), "'%s' report --json '%s'", probe_tool,
-		 file);
+	snprintf(line, sizeof(line), "'%s' report --json %s '%s'", probe_tool,
+		 option, file);
 	f = popen(line, "r");
 	if (f)
 		n = fread(recorded_report, 1, sizeof(recorded_report) - 1, f);
@@ -52,6 +53,11 @@ __attribute__((unused)) static void recorded_read(const char *file)
 		printf("# %.*s\n", (int)strcspn(at, "\n"), at);
 		at += strcspn(at, "\n");
 	}
+}
+
+__attribute__((unused)) static void recorded_read(const char *file)
+{
+	recorded_read_with(file, "");
 }
 
 /* The finding with that id, as JSON; "": the report has none. */
