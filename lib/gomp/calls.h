@@ -7,11 +7,14 @@
 #define GOMP_CALLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef unsigned long long ull;
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags);
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned nr,
+				  unsigned flags);
 void GOMP_barrier(void);
 bool GOMP_single_start(void);
 void *GOMP_single_copy_start(void);
@@ -91,6 +94,7 @@ unsigned GOMP_sections_next(void);
 void GOMP_sections_end(void);
 void GOMP_sections_end_nowait(void);
 bool GOMP_sections_end_cancel(void);
+void GOMP_scope_start(uintptr_t *reductions);
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 	       long size, long align, bool is_deferred, unsigned flags,
@@ -100,6 +104,10 @@ void GOMP_taskwait_depend(void **depend);
 void GOMP_taskyield(void);
 void GOMP_taskgroup_start(void);
 void GOMP_taskgroup_end(void);
+void GOMP_taskgroup_reduction_register(uintptr_t *reductions);
+void GOMP_taskgroup_reduction_unregister(uintptr_t *reductions);
+void GOMP_workshare_task_reduction_unregister(bool is_cancelled);
+void GOMP_task_reduction_remap(size_t nr, size_t nr_originals, void **address);
 void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 		   long size, long align, unsigned flags, unsigned long nr,
 		   int priority, long begin, long end, long step);

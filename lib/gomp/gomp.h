@@ -60,6 +60,7 @@ struct work {
 	uint64_t nr; /* iterations */
 	uint64_t chunk; /* iterations; 0: static, a block for each thread */
 	void *memory; /* zeroed, for the program; or NULL */
+	struct reduction *reductions; /* of tasks: that of the first thread */
 };
 
 /*
@@ -113,6 +114,7 @@ struct team {
 	struct team *outer; /* NULL: outside of all regions */
 	unsigned outer_num; /* this team's first thread there */
 	struct env env; /* of its threads, to begin with */
+	struct reduction *reductions; /* of its tasks, or NULL */
 
 	/* A team of several: where all threads begin. Of one: each construct in
 	 * turn. */
@@ -130,6 +132,8 @@ struct self {
 	unsigned num;
 	bool is_final;
 	struct depends *depends; /* of its children; NULL: of none */
+	struct reduction *reductions; /* of tasks, the innermost; or NULL */
+	unsigned depth; /* groups of tasks around, and the region */
 	struct share *share; /* where it is */
 	uint64_t loop_begin; /* of a loop that is recorded; or 0 */
 	uint64_t trip; /* static: of chunks */
@@ -170,8 +174,17 @@ static inline struct team *team_self(void)
 	return likely(t != NULL) ? t : team_start();
 }
 
-void team_run(void (*fn)(void *data), void *data, unsigned nr,
-	      const struct work *first);
+/* The call of a region: its function, threads, and first construct. */
+struct region {
+	void (*fn)(void *data);
+	void *data;
+	unsigned nr; /* threads that it asks for; 0: none in particular */
+	const struct work *first; /* of its first construct, or NULL */
+	struct reduction *reductions; /* of its tasks, or NULL */
+};
+
+/* Threads that it has had. */
+unsigned team_run(const struct region *r);
 void team_barrier(void);
 
 /* ---- shares ------------------------------------------------------------- */
@@ -208,6 +221,9 @@ void task_wait(void);
 
 /* A line on standard error. */
 void __attribute__((format(printf, 1, 2))) gomp_say(const char *fmt, ...);
+
+/* A line on standard error, and the end of the process. */
+void __attribute__((noreturn)) gomp_die(const char *why);
 
 /* The call is not built: says so, and ends the process. */
 void __attribute__((noreturn)) gomp_refuse(const char *what);

@@ -6,6 +6,7 @@
 #include "gomp/calls.h"
 #include "gomp/gomp.h"
 #include "gomp/names.h"
+#include "gomp/reduce.h"
 
 #include <stdlib.h>
 
@@ -225,66 +226,72 @@ RUNTIME_LOOP(ordered_runtime, true)
 
 /*
  * mem: NULL, or where the number of bytes stands that all threads of the
- * construct get, zeroed. first NULL: iterations are asked for later.
+ * construct get, zeroed. reductions: of its tasks, or NULL.
  */
 static void enter_with(struct work like, uintptr_t *reductions, void **mem)
 {
-	if (reductions)
-		gomp_refuse("a reduction over the tasks of a construct");
-	if (mem && *mem) {
-		like.memory = calloc(1, (uintptr_t)*mem);
-		if (!like.memory)
-			gomp_refuse("a construct without memory");
-	}
-	if (!share_enter(&like) && gomp_self.share->work.memory != like.memory)
+	struct reduction *r = (struct reduction *)reductions;
+
+	like.memory = mem && *mem ? calloc(1, (uintptr_t)*mem) : NULL;
+	if (mem && *mem && !like.memory)
+		gomp_die("no memory for a construct");
+	like.reductions = r;
+	if (r)
+		reduce_make(r, team_self()->nr);
+	if (!share_enter(&like)) {
 		free(like.memory);
+		if (r)
+			reduce_share(r, gomp_self.share->work.reductions);
+	}
 	if (mem)
 		*mem = gomp_self.share->work.memory;
+	if (!r)
+		return;
+	GOMP_taskgroup_start();
+	reduce_begin(r);
 }
 
-bool GOMP_loop_start(LONG_ARGS, long schedule, long chunk, long *first,
-		     long *last, uintptr_t *reductions, void **mem)
+/* first NULL: iterations are asked for later, or by thread number. */
+static bool start_long_with(struct work like, long *first, long *last,
+			    uintptr_t *reductions, void **mem)
 {
-	struct bounds b = LONG_BOUNDS;
-
-	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), false),
-		   reductions, mem);
+	enter_with(like, reductions, mem);
 	note_begin();
 	return !first || next_long(first, last);
 }
 
-bool GOMP_loop_ordered_start(LONG_ARGS, long schedule, long chunk, long *first,
-			     long *last, uintptr_t *reductions, void **mem)
+static bool start_ull_with(struct work like, ull *first, ull *last,
+			   uintptr_t *reductions, void **mem)
 {
-	struct bounds b = LONG_BOUNDS;
-
-	enter_with(work_of(&b, (unsigned)schedule, chunk_of_call(chunk), true),
-		   reductions, mem);
-	note_begin();
-	return !first || next_long(first, last);
-}
-
-bool GOMP_loop_ull_start(ULL_ARGS, long schedule, ull chunk, ull *first,
-			 ull *last, uintptr_t *reductions, void **mem)
-{
-	struct bounds b = ULL_BOUNDS;
-
-	enter_with(work_of(&b, (unsigned)schedule, chunk, false), reductions,
-		   mem);
+	enter_with(like, reductions, mem);
 	note_begin();
 	return !first || next_ull(first, last);
 }
 
-bool GOMP_loop_ull_ordered_start(ULL_ARGS, long schedule, ull chunk, ull *first,
-				 ull *last, uintptr_t *reductions, void **mem)
-{
-	struct bounds b = ULL_BOUNDS;
+#define LOOP_WITH(name, ordered)                                               \
+	bool GOMP_loop_##name(LONG_ARGS, long schedule, long chunk,            \
+			      long *first, long *last, uintptr_t *reductions,  \
+			      void **mem)                                      \
+	{                                                                      \
+		struct bounds b = LONG_BOUNDS;                                 \
+                                                                               \
+		return start_long_with(work_of(&b, (unsigned)schedule,         \
+					       chunk_of_call(chunk), ordered), \
+				       first, last, reductions, mem);          \
+	}                                                                      \
+	bool GOMP_loop_ull_##name(ULL_ARGS, long schedule, ull chunk,          \
+				  ull *first, ull *last,                       \
+				  uintptr_t *reductions, void **mem)           \
+	{                                                                      \
+		struct bounds b = ULL_BOUNDS;                                  \
+                                                                               \
+		return start_ull_with(work_of(&b, (unsigned)schedule, chunk,   \
+					      ordered),                        \
+				      first, last, reductions, mem);           \
+	}
 
-	enter_with(work_of(&b, (unsigned)schedule, chunk, true), reductions,
-		   mem);
-	note_begin();
-	return !first || next_ull(first, last);
-}
+LOOP_WITH(start, false)
+LOOP_WITH(ordered_start, true)
 
 void GOMP_loop_end(void)
 {
@@ -327,7 +334,7 @@ void GOMP_ordered_end(void)
 			work_of(&b, schedule, chunk_of_call(chunk), false); \
                                                                             \
 		(void)flags;                                                \
-		team_run(fn, data, nr, &first);                             \
+		team_run(&(struct region){ fn, data, nr, &first, NULL });   \
 	}
 
 #define PARALLEL_RUNTIME(name)                                               \
@@ -337,7 +344,7 @@ void GOMP_ordered_end(void)
 		struct work first = work_of(&b, SCHEDULE_RUNTIME, 0, false); \
                                                                              \
 		(void)flags;                                                 \
-		team_run(fn, data, nr, &first);                              \
+		team_run(&(struct region){ fn, data, nr, &first, NULL });    \
 	}
 
 PARALLEL_LOOP(static, SCHEDULE_STATIC)
@@ -386,7 +393,7 @@ void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
 	struct work first = sections_of(nr_sections);
 
 	(void)flags;
-	team_run(fn, data, nr, &first);
+	team_run(&(struct region){ fn, data, nr, &first, NULL });
 }
 
 void GOMP_sections_end(void)
@@ -402,4 +409,10 @@ bool GOMP_sections_end_cancel(void)
 {
 	team_barrier();
 	return false;
+}
+
+/* A block of all threads, whose tasks reduce variables. */
+void GOMP_scope_start(uintptr_t *reductions)
+{
+	enter_with((struct work){ .nr = 0 }, reductions, NULL);
 }

@@ -20,6 +20,12 @@ void gomp_say(const char *fmt, ...)
 	dprintf(2, "liblkdf-gomp: %s\n", text);
 }
 
+void gomp_die(const char *why)
+{
+	gomp_say("%s", why);
+	_exit(1);
+}
+
 void gomp_refuse(const char *what)
 {
 	gomp_say("%s is not built: run the program without liblkdf-gomp.so "

@@ -6,6 +6,7 @@
 #include "gomp/calls.h"
 #include "gomp/depend.h"
 #include "gomp/gomp.h"
+#include "gomp/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ struct head {
 	void (*fn)(void *data);
 	struct team *team;
 	struct env env;
+	struct reduction *reductions;
+	unsigned depth;
 	bool is_final;
 	void *block; /* the argument; NULL: it follows */
 };
@@ -47,6 +50,8 @@ static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
 				   .c = c,
 				   .env = h->env,
 				   .num = num,
+				   .reductions = h->reductions,
+				   .depth = h->depth,
 				   .is_final = h->is_final,
 				   .share = gomp_self.share };
 }
@@ -151,6 +156,8 @@ static struct head head_of(const struct args *a)
 	return (struct head){ .fn = a->fn,
 			      .team = team_self(),
 			      .env = gomp_self.env,
+			      .reductions = gomp_self.reductions,
+			      .depth = gomp_self.depth,
 			      .is_final = gomp_self.is_final ||
 					  a->flags & TASK_FINAL };
 }
@@ -340,16 +347,6 @@ void GOMP_taskyield(void)
 {
 }
 
-void GOMP_taskgroup_start(void)
-{
-}
-
-/* All children and what is below them, those from before the group as well. */
-void GOMP_taskgroup_end(void)
-{
-	task_wait();
-}
-
 /* ---- loops of tasks ----------------------------------------------------- */
 
 /* Iterations of the first tasks, and how many have one more than the rest. */
@@ -389,19 +386,45 @@ static void run_loop_tasks(struct args *a, const struct split *s,
 	}
 }
 
+/* The beginning of the argument of a loop with reductions. */
+struct loop_head {
+	uint64_t bounds[2];
+	uintptr_t *reductions;
+};
+
+static void begin_group(const struct args *a)
+{
+	const struct loop_head *h = a->data;
+
+	GOMP_taskgroup_start();
+	if (a->flags & TASK_REDUCTION)
+		GOMP_taskgroup_reduction_register(h->reductions);
+}
+
+/* The program asks whether there is memory that it has to give back. */
+static void pass_over(const struct args *a)
+{
+	const struct loop_head *h = a->data;
+
+	if (a->flags & TASK_REDUCTION)
+		((struct reduction *)h->reductions)->memory = 0;
+}
+
 static void run_taskloop(struct args *a, uint64_t nr, uint64_t asked,
 			 uint64_t begin, uint64_t step, uint64_t end)
 {
 	struct split s;
 
-	if (a->flags & TASK_REDUCTION)
-		gomp_refuse("a reduction of taskloop");
-	if (!nr)
+	if (!nr) {
+		pass_over(a);
 		return;
+	}
 	s = split_loop(nr, asked, a->flags);
+	if (!(a->flags & TASK_NOGROUP))
+		begin_group(a);
 	run_loop_tasks(a, &s, begin, step, end);
 	if (!(a->flags & TASK_NOGROUP))
-		task_wait();
+		GOMP_taskgroup_end();
 }
 
 #define TASKLOOP_ARGS(type)                                              \

@@ -4,6 +4,7 @@
 #include "gomp/depend.h"
 #include "gomp/gomp.h"
 #include "gomp/names.h"
+#include "gomp/reduce.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,9 +28,13 @@ struct team *team_start(void)
 /* A thread of the team, from here to the end of its function. */
 static void enter_team(struct team *t, struct lkdf_ctx *c, unsigned num)
 {
-	gomp_self = (struct self){
-		.team = t, .c = c, .env = t->env, .num = num, .share = &t->first
-	};
+	gomp_self = (struct self){ .team = t,
+				   .c = c,
+				   .env = t->env,
+				   .num = num,
+				   .share = &t->first,
+				   .reductions = t->reductions,
+				   .depth = 1 };
 }
 
 static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
@@ -106,12 +111,12 @@ static void run_several(struct team *t, struct pool *p)
 	}
 }
 
-void team_run(void (*fn)(void *data), void *data, unsigned nr,
-	      const struct work *first)
+unsigned team_run(const struct region *r)
 {
 	struct team *outer = team_self();
-	struct team t = { .fn = fn,
-			  .data = data,
+	struct team t = { .fn = r->fn,
+			  .data = r->data,
+			  .reductions = r->reductions,
 			  .level = outer->level + 1,
 			  .nr_active = outer->nr_active,
 			  .outer = outer,
@@ -120,9 +125,11 @@ void team_run(void (*fn)(void *data), void *data, unsigned nr,
 	struct pool *p = NULL;
 
 	deepen_env(&t);
-	if (first)
-		t.first.work = *first;
-	t.nr = choose_threads(outer, nr);
+	if (r->first)
+		t.first.work = *r->first;
+	t.nr = choose_threads(outer, r->nr);
+	if (r->reductions)
+		reduce_make(r->reductions, t.nr);
 	if (t.nr > 1)
 		p = outer->nr_active ? pool_borrow(t.nr) : pool_own(t.nr);
 	if (p)
@@ -131,6 +138,7 @@ void team_run(void (*fn)(void *data), void *data, unsigned nr,
 		run_alone(&t);
 	if (p && outer->nr_active)
 		pool_return(p);
+	return t.nr;
 }
 
 void team_barrier(void)
@@ -141,8 +149,25 @@ void team_barrier(void)
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags)
 {
+	struct region r = { .fn = fn, .data = data, .nr = nr };
+
 	(void)flags;
-	team_run(fn, data, nr, NULL);
+	team_run(&r);
+}
+
+/* The data begins with the description, whose copies the program gives back. */
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned nr,
+				  unsigned flags)
+{
+	struct reduction *reductions = *(struct reduction **)data;
+	struct region r = {
+		.fn = fn, .data = data, .nr = nr, .reductions = reductions
+	};
+
+	(void)flags;
+	reductions->outer = NULL;
+	reductions->depth = 1;
+	return team_run(&r);
 }
 
 void GOMP_barrier(void)

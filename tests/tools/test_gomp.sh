@@ -56,7 +56,7 @@ ok $? 'no call that belongs to a team is left to libgomp'
 
 # ---- programs --------------------------------------------------------------
 
-for name in loops regions tasks; do
+for name in loops regions tasks reductions; do
 	for level in 0 2; do
 		program=$dir/$name$level
 		gcc -O$level -fopenmp -o "$program" "tests/gomp/$name.c" \
@@ -74,6 +74,9 @@ for name in loops regions tasks; do
 done
 with 2 "$dir/got" "$dir/regions2" fork && grep -qx 'forked: 3' "$dir/got"
 ok $? 'a forked child has regions of its own'
+with 2 "$dir/got" "$dir/reductions2" outside &&
+	grep -qx 'outside: 1375' "$dir/got"
+ok $? 'a group of tasks outside of all regions reduces, too'
 
 seed=$first
 last=$((first + ${GOMP_SEEDS:-6}))
