@@ -191,7 +191,8 @@ ALSO :=
 
 # Tests of one thread, the most of them of what the tool makes of files: the thread
 # sanitizer finds nothing in them and makes them slow. ONE_THREAD= runs them.
-ONE_THREAD := unit/policy/test_steal_sim $(addprefix unit/trace/test_, \
+ONE_THREAD := unit/policy/test_narrow_sim unit/policy/test_steal_sim \
+	$(addprefix unit/trace/test_, \
 	report_lies trace_fuzz trace_read)
 SINGLE = $(strip $(if $(findstring -fsanitize=thread,$(CFLAGS)), \
 	$(ONE_THREAD:%=$(BUILD)/tests/%)))

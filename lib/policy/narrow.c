@@ -28,11 +28,18 @@ static bool is_quiet(const struct narrow_in *in)
 	return !in->is_stretched && in->permille < NARROW_QUIET;
 }
 
-bool narrow_is_due(const struct narrow *n, const struct narrow_in *in)
+/* Does a window of a set, of which nothing is held back, show trouble? */
+static bool shows_trouble(const struct narrow *n, const struct narrow_in *in)
 {
 	return n->phase == NARROW_WATCHES && !n->left && n->nr_workers > 1 &&
-	       in->is_whole && in->most_running > 1 &&
-	       in->nr_bodies >= NARROW_BODIES && is_loud(in);
+	       in->is_whole && in->most_running > 1 && is_loud(in);
+}
+
+bool narrow_is_due(const struct narrow *n, const struct narrow_in *in)
+{
+	return shows_trouble(n, in) &&
+	       (n->nr_bodies + in->nr_bodies >= NARROW_BODIES ||
+		n->nr_windows + 1 >= NARROW_WINDOWS);
 }
 
 CHECK_ONLY static const uint8_t legal[] = {
@@ -54,6 +61,7 @@ static void enter_phase(struct narrow *n, enum narrow_phase phase, uint32_t cap,
 static void watch_for(struct narrow *n, uint32_t windows, enum narrow_why why)
 {
 	n->left = windows;
+	n->nr_bodies = n->nr_windows = 0;
 	enter_phase(n, NARROW_WATCHES, n->nr_workers, why);
 }
 
@@ -86,10 +94,10 @@ static double cell_mean(const struct narrow_cell *c)
 	return c->nr ? c->sum / c->nr : 0;
 }
 
-/* A trial of a hold has W in its second cell. */
+/* The cell of W: the first, or the last where a cap is held. */
 static const struct narrow_cell *all_workers(const struct narrow *n)
 {
-	return &n->cell[n->home < n->nr_workers];
+	return &n->cell[n->home < n->nr_workers ? n->nr_cells - 1 : 0];
 }
 
 static uint32_t best_cap(const struct narrow *n)
@@ -196,7 +204,10 @@ static uint32_t power_below(uint32_t cap)
 	return power;
 }
 
-/* The first cell is the cap as it is. */
+/*
+ * The first cell is the cap as it is. A lock that convoys may go on with that
+ * for a while under a smaller cap, so the others of a hold come upwards.
+ */
 static void add_cells(struct narrow *n)
 {
 	uint32_t w = n->nr_workers, cap = n->home;
@@ -208,11 +219,11 @@ static void add_cells(struct narrow *n)
 			add_cell(n, cap = power_below(cap));
 		return;
 	}
-	add_cell(n, w);
-	if (cap < w - cap)
-		add_cell(n, cap * 2);
 	if (cap > 1)
 		add_cell(n, cap / 2);
+	if (cap < w - cap)
+		add_cell(n, cap * 2);
+	add_cell(n, w);
 }
 
 static void begin_measurement(struct narrow *n)
@@ -233,9 +244,8 @@ static void begin_trial(struct narrow *n)
 }
 
 /*
- * Leaves out what is far behind, but the cap of before in one round only where
- * it is the best: what changes between two windows looks like a win. True: one
- * cap is left.
+ * Leaves out caps that are far behind, but the one of before not in the first
+ * round: what changes between two windows looks like a win. True: one is left.
  */
 static bool weed_cells(struct narrow *n)
 {
@@ -248,22 +258,38 @@ static bool weed_cells(struct narrow *n)
 			most = cell_mean(c);
 	for (c = n->cell; c < end; c++) {
 		c->is_out |= cell_mean(c) < most * CLOSE &&
-			     (n->round || c != n->cell);
+			     (n->round > 1 || c != n->cell);
 		nr_left += !c->is_out;
 	}
 	return nr_left < 2;
 }
 
+/*
+ * The trial of a hold ends once nothing is better than its cap, or W is for two
+ * rounds. Until then it measures all: a phase may have ended meanwhile.
+ */
+static bool is_clear(const struct narrow *n)
+{
+	uint32_t cap = best_cap(n);
+
+	return cap == n->home || (cap == n->nr_workers && n->round > 1);
+}
+
+static bool is_decided(struct narrow *n)
+{
+	n->round++;
+	if (n->round == NARROW_ROUNDS)
+		return true;
+	return n->home < n->nr_workers ? is_clear(n) : weed_cells(n);
+}
+
 static void next_cell(struct narrow *n)
 {
-	bool is_over;
-
 	while (++n->at < n->nr_cells)
 		if (!n->cell[n->at].is_out)
 			break;
 	if (n->at == n->nr_cells) {
-		is_over = weed_cells(n);
-		if (++n->round == NARROW_ROUNDS || is_over) {
+		if (is_decided(n)) {
 			end_trial(n);
 			return;
 		}
@@ -294,15 +320,6 @@ static void end_measurement(struct narrow *n)
 	next_cell(n);
 }
 
-/* Too few bodies in many windows: a cap is not worth its while. */
-static void end_unmeasured(struct narrow *n)
-{
-	if (n->home < n->nr_workers)
-		release_cap(n, n->home, true, NARROW_IDLE);
-	else
-		lose_trial(n);
-}
-
 static void step_trial(struct narrow *n, const struct narrow_in *in)
 {
 	struct narrow_cell *c = &n->cell[n->at];
@@ -318,11 +335,8 @@ static void step_trial(struct narrow *n, const struct narrow_in *in)
 	n->nr_bodies += in->nr_bodies;
 	c->is_loud |= is_loud(in);
 	c->is_quiet &= is_quiet(in);
-	n->nr_windows++;
-	if (n->nr_bodies >= NARROW_BODIES)
+	if (++n->nr_windows == NARROW_WINDOWS || n->nr_bodies >= NARROW_BODIES)
 		end_measurement(n);
-	else if (n->nr_windows == NARROW_WINDOWS)
-		end_unmeasured(n);
 }
 
 /* ---- between trials ----------------------------------------------------- */
@@ -336,8 +350,17 @@ static void step_watch(struct narrow *n, const struct narrow_in *in)
 		} else {
 			begin_trial(n);
 		}
-	} else if (n->left && in->is_whole) {
+		return;
+	}
+	if (!in->is_whole)
+		return;
+	if (n->left)
 		n->left--;
+	if (shows_trouble(n, in)) {
+		n->nr_bodies += in->nr_bodies;
+		n->nr_windows++;
+	} else {
+		n->nr_bodies = n->nr_windows = 0;
 	}
 }
 

@@ -34,9 +34,9 @@
 #define NARROW_LOUD 150 /* a sign of trouble */
 #define NARROW_QUIET 50 /* below: none */
 
-/* A measurement has so many bodies, in so many windows at most. */
+/* A measurement, and a first sign, take so many bodies or windows. */
 #define NARROW_BODIES 32
-#define NARROW_WINDOWS 8
+#define NARROW_WINDOWS 4
 
 #define NARROW_ROUNDS 4
 
@@ -48,7 +48,7 @@
  * At most, once a confirmed cap has turned out wrong: the program has phases.
  * That doubles after so many confirmations in a row.
  */
-#define NARROW_HOLD_PHASED 16
+#define NARROW_HOLD_PHASED 8
 #define NARROW_STEADY 16
 
 /* So many quiet windows after loud ones end a hold. */
@@ -130,7 +130,7 @@ struct narrow {
 	uint32_t at, round, nr_cells;
 	struct narrow_cell cell[NARROW_CAPS];
 
-	/* Of a measurement. */
+	/* Of a measurement, or of signs in a row. */
 	uint64_t ticks, progress, nr_bodies;
 	uint32_t nr_windows;
 
