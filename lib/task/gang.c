@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/lock_owner.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "data/place.h"
 #include "mem/heap.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <lkdf/format.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +125,9 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static const struct kind_ops seat_kinds = { .told = LKDF_KIND_IS_OURS };
+static const struct kind_ops member_kinds = { .told = LKDF_KIND_IS_MEMBER };
+
 static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
 		     struct lkdf_kind **out)
 {
@@ -131,7 +136,8 @@ static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
 				    .fn = fn,
 				    .arg_size = sizeof(struct member) };
 
-	return kind_create(rt, &a, out);
+	return kind_create_sort(
+		rt, fn == member_body ? &member_kinds : &seat_kinds, &a, out);
 }
 
 static unsigned row_of(const char *name)

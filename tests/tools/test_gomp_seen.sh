@@ -19,10 +19,11 @@ case $(ldd "$build/liblkdf-gomp.so") in
 	;;
 esac
 
-# recorded PROGRAM: with two threads; the report is $dir/report.json
+# recorded PROGRAM...: with two threads; the report is $dir/report.json
 recorded() {
+	rm -f "$dir/of.lkdf"
 	OMP_NUM_THREADS=2 LKDF_TRACE=$dir/of.lkdf timeout 120 "$lkdf" run -q \
-		--openmp -- "$1" >"$dir/got" 2>"$dir/log" &&
+		--openmp -- "$@" >"$dir/got" 2>"$dir/log" &&
 		"$lkdf" report --json "$dir/of.lkdf" >"$dir/report.json" \
 			2>"$dir/log"
 }
@@ -104,6 +105,32 @@ if g++ -O1 -g -fopenmp -o "$dir/cpp" "$dir/cpp.cc" >"$dir/log" 2>&1; then
 else
 	skip 'names of C++' 'no g++'
 fi
+
+# ---- findings --------------------------------------------------------------
+
+cat >"$dir/small.c" <<'END'
+int main(int argc, char **argv) {
+	int is_fixed = argc > 1 && argv[1];
+	for (int i = 0; i < 5000; i++) {
+#pragma omp parallel if (!is_fixed)
+		{ __asm__ volatile(""); }
+	}
+#pragma omp parallel
+	for (int i = 0; i < 20 * 1000 * 1000; i++)
+		__asm__ volatile("");
+	return 0; }
+END
+# found ID: the report has that finding
+found() {
+	grep -q "\"id\": \"$1\"," "$dir/report.json"
+}
+gcc -O2 -fopenmp -o "$dir/small" "$dir/small.c" >"$dir/log" 2>&1 &&
+	recorded "$dir/small" && found region &&
+	grep -q '"main, region 1 is too small: .* for 2 threads"' \
+		"$dir/report.json"
+ok $? 'regions of no work are found, with their name'
+recorded "$dir/small" 1 && ! found region
+ok $? 'and are not with an if clause'
 
 echo "1..$nr"
 exit $failed

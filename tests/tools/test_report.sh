@@ -197,6 +197,17 @@ told mapped_mixed 'f[0]["id"] == "kernel" and
 ok $? 'where samples do not tell kinds apart none is blamed'
 told mapped_fixed 'not cost'
 ok $? 'with the memory kept they cost nothing'
+told regions 'f[0]["id"] == "region" and 0.3 < f[0]["cost"] < 0.5 and
+	f[0]["title"] == "step, region 1 is too small: 6.00 µs for 2 threads" and
+	"2 000 times" in f[0]["why"] and "num_threads()" in f[0]["fix"] and
+	not any(x["id"] == "late" for x in f)'
+ok $? 'regions whose threads begin when the work is done are finding 1'
+told regions_fixed 'not cost and not any(x["id"] == "chain" for x in f)'
+ok $? 'with the work of many they cost nothing'
+told regions_uneven 'f[0]["id"] == "starved" and 0.2 < f[0]["cost"] < 0.3 and
+	"while step, region 1 runs" in f[0]["title"] and
+	"schedule(dynamic)" in f[0]["fix"]'
+ok $? 'threads of which one ends last have a schedule for a remedy'
 told service 'not cost and f[0]["id"] == "load" and
 	"Not loaded" in f[0]["title"]'
 ok $? 'an idle service has no cause that costs'

@@ -188,10 +188,14 @@ static void little_to_do(struct report *r)
 	    words_time(r->time[TIME_STARVED]).text, name,
 	    words_share(part < 1 ? part : 1).text, words_time(k->p50).text,
 	    words_time(k->max).text, words_time(r->starved.size).text);
-	PUT(f->fix,
-	    "split %s into smaller tasks, or .prio = LKDF_HIGH for "
-	    "what leads to it",
-	    name);
+	if (k->is_member)
+		PUT(f->fix, "work that its threads end together: a smaller "
+			    "chunk or schedule(dynamic) for its loops, tasks");
+	else
+		PUT(f->fix,
+		    "split %s into smaller tasks, or .prio = LKDF_HIGH for "
+		    "what leads to it",
+		    name);
 }
 
 static void idle_of_unknown_cause(struct report *r)
@@ -211,6 +215,14 @@ static void idle_of_unknown_cause(struct report *r)
 	PUT(f->fix, "record again with this version of the library");
 }
 
+/* The thread that begins regions is in most of them itself. */
+static bool is_of_regions(const struct report *r)
+{
+	const struct kind *k = most(r, blame_starved);
+
+	return k && k->is_member;
+}
+
 static void find_starved(struct report *r)
 {
 	uint64_t starved = r->time[TIME_STARVED];
@@ -227,7 +239,7 @@ static void find_starved(struct report *r)
 		return;
 	else if (is_service(r))
 		not_loaded(r);
-	else if (r->nr_outside * 10 > nr_tasks(r) * 3ull &&
+	else if (!is_of_regions(r) && r->nr_outside * 10 > nr_tasks(r) * 3ull &&
 		 r->starved_before_last * 2 > starved)
 		find_submission(r);
 	else if (!find_device(r))
@@ -240,6 +252,9 @@ static void find_late(struct report *r)
 	struct finding *f;
 
 	if (find_is_small(r, find_share(r, TIME_LATE), LEAST_IDLE))
+		return;
+	/* Members of small regions lie, and nothing else. */
+	if (find_region(r) && k && k->is_member)
 		return;
 	f = find_add(r, "late", FINDING_COST, find_share(r, TIME_LATE));
 	PUT(f->title, "Ready tasks lie while workers are idle");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * devices.c, kernel.c, limits.c, order.c, pool.c, submission.c, waits.c.
+ * find_gang.c, devices.c, kernel.c, limits.c, order.c, pool.c, submission.c,
+ * waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -45,6 +46,9 @@ bool find_order(struct report *r);
 /* Behind what why says so far: for which data, or port, steps of one kind on
  * the chain waited. */
 void find_put_order(const struct report *r, struct finding *f);
+
+/* Regions are so small that their threads do not pay: told. */
+bool find_region(struct report *r);
 
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);

@@ -71,12 +71,13 @@ static bool has_finding(const struct report *r, const char *id)
 
 /*
  * No number of workers makes the run shorter than the chain is: not so where
- * its steps waited for room or tokens, of which there can be more.
+ * its steps waited for room or tokens, of which there can be more, nor where
+ * they are members of a gang, who divide their work by their number.
  */
 static bool is_bound(const struct report *r)
 {
 	return !r->chain.is_joined && !r->chain.has_room &&
-	       !has_finding(r, "limit");
+	       !longest_on_chain(r)->is_member && !has_finding(r, "limit");
 }
 
 static uint64_t all_bodies(const struct report *r)

@@ -113,7 +113,7 @@ static void keep_body(struct load *l, uint32_t lane, const struct slice *body,
 /* A launcher gives a kernel to its device: the task is that kernel. */
 static bool is_launch(const struct load *l, const struct trace_slice *s)
 {
-	return l->is_of_device[s->name] &&
+	return l->flags_of[s->name] & LKDF_KIND_IS_DEVICE &&
 	       l->r->lane[s->executor].kind == LKDF_EXECUTOR_BLOCKING;
 }
 
@@ -352,7 +352,7 @@ static void keep_kind(void *u, const struct trace_kind *k)
 {
 	struct load *l = u;
 
-	l->is_of_device[k->name] = (k->flags & LKDF_KIND_IS_DEVICE) != 0;
+	l->flags_of[k->name] = (uint8_t)k->flags;
 }
 
 static void keep_fact(void *u, const char *key, const char *value)
@@ -423,11 +423,11 @@ static int alloc_all(struct load *l)
 	r->remote_of = calloc(LKDF_MAX_NAMES, sizeof(*r->remote_of));
 	r->mark = malloc((l->nr_marks + 1) * sizeof(*r->mark));
 	l->kind_of = calloc(LKDF_MAX_NAMES, sizeof(*l->kind_of));
-	l->is_of_device = calloc(LKDF_MAX_NAMES, 1);
+	l->flags_of = calloc(LKDF_MAX_NAMES, 1);
 	l->bytes = calloc(l->nr_lanes, sizeof(*l->bytes));
 	l->park_since = malloc(l->nr_lanes * sizeof(*l->park_since));
 	if (!r->slice || !r->op || !r->wait || !r->held || !r->region ||
-	    !r->mark || !r->remote_of || !l->kind_of || !l->is_of_device ||
+	    !r->mark || !r->remote_of || !l->kind_of || !l->flags_of ||
 	    !l->bytes || !l->park_since)
 		return -ENOMEM;
 	for (i = 0; i < l->nr_lanes; i++)

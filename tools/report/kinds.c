@@ -45,7 +45,10 @@ static void count_bodies(struct report *r)
 
 	for (; s < end; s++) {
 		r->kind[s->kind].nr++;
+		r->kind[s->kind].nr_first += s->lane == 0;
 		r->kind[s->kind].nr_waited += s->ready != NO_TIME;
+		if (s->ready != NO_TIME)
+			r->kind[s->kind].waited += s->begin - s->ready;
 		r->kind[s->kind].nr_pooled +=
 			r->lane[s->lane].kind == LKDF_EXECUTOR_BLOCKING;
 		r->kind[s->kind].hist[hist_row(s->end - s->begin)]++;

@@ -240,6 +240,14 @@ static void set_window(struct load *l, const struct report_window *w)
 	r->has_window = l->from || l->to < end;
 }
 
+static void note_members(const struct load *l)
+{
+	struct kind *k = l->r->kind, *end = k + l->r->nr_kinds;
+
+	for (; k < end; k++)
+		k->is_member = l->flags_of[k->name] & LKDF_KIND_IS_MEMBER;
+}
+
 int report_load(struct report *r, FILE *f, const struct report_window *w,
 		struct trace_fault *fault)
 {
@@ -264,13 +272,15 @@ int report_load(struct report *r, FILE *f, const struct report_window *w,
 		rc = keep_records(&l);
 	}
 	if (!rc)
+		note_members(&l);
+	if (!rc)
 		rc = link_records(&l);
 	runs_fini(&l);
 	futexes_fini(&l);
 	trace_clock_fini(&l.clock);
 	free(l.count);
 	free(l.kind_of);
-	free(l.is_of_device);
+	free(l.flags_of);
 	free(l.park_since);
 	free(l.bytes);
 	if (!rc && r->is_cut)

@@ -64,7 +64,7 @@ struct load {
 	/* While records are kept. */
 	uint32_t cap_kinds, cap_aways;
 	uint16_t *kind_of; /* by name, 1 + index */
-	uint8_t *is_of_device; /* by name: tasks of the kind are kernels */
+	uint8_t *flags_of; /* of kinds, by name: enum lkdf_kind_bit */
 	uint32_t *bucket; /* of runs */
 	struct run *run;
 	uint32_t nr_runs, cap_runs;

@@ -211,6 +211,9 @@ struct kind {
 	uint64_t nr, total; /* ns, without bodies within bodies */
 	uint64_t p50, p99, max;
 	uint64_t waited50, waited99, nr_waited;
+	bool is_member; /* bodies are members of a gang, and of these: */
+	uint32_t nr_first; /* on worker 0: runs of the gang */
+	uint64_t waited; /* in all */
 	uint64_t nr_pooled; /* bodies that the blocking pool ran */
 	uint64_t on_chain, ops_on_chain, asleep;
 	uint64_t futex; /* asleep on futex words: exact */

@@ -24,6 +24,7 @@ static const char *source_of(const char *id)
 	} rows[] = {
 		{ "starved", "bodies, since when tasks were ready, waits" },
 		{ "late", "bodies, since when tasks were ready" },
+		{ "region", "bodies, since when tasks were ready" },
 		{ "load", "bodies, since when tasks were ready" },
 		{ "idle", "bodies" },
 		{ "short", "bodies" },

@@ -344,6 +344,7 @@ enum lkdf_kind_bit {
 	LKDF_KIND_IS_LIMITED = 8, /* bodies hold tokens of limits */
 	LKDF_KIND_IS_OURS = 16, /* the library's own, not the program's */
 	LKDF_KIND_IS_DEVICE = 32, /* tasks are kernels of a device */
+	LKDF_KIND_IS_MEMBER = 64, /* bodies are members of a gang */
 };
 
 /* Flags of a task in TASKS. */

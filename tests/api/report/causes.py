@@ -3,8 +3,8 @@
 Programs in which one call, mode or number costs most, each with its fix where
 there is one: recordings of planted.py.
 """
-from trace import BLOCKING, FULL, MARK, MS, REGION, RUN_BEGIN, US, WAIT, Machine, \
-    Trace, fair_samples
+from trace import BLOCKING, FULL, IS_MEMBER, MARK, MS, REGION, RUN_BEGIN, US, WAIT, \
+    Machine, Trace, fair_samples
 
 READ, WRITE = 1, 2
 
@@ -250,8 +250,42 @@ def again():
     return trace
 
 
+def regions(length=3 * US, late=6 * US, several=2000):
+    """Regions of OpenMP on two workers; the second begins late."""
+    trace = Trace(2)
+    machine = Machine(trace, 2, pause=0)
+    trace.kind('step, region 1', IS_MEMBER)
+    at = 0
+    for _ in range(several):
+        ends = [machine.run('step, region 1', length, at, late=x, worker=w)[1]
+                for w, x in ((0, 100), (1, late))]
+        at = max(ends) + 500
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def regions_fixed():
+    """One region with the work of all."""
+    return regions(6 * MS, 6 * US, 10)
+
+
+def regions_uneven():
+    """A thread of each region has twice the work of the other."""
+    trace = Trace(2)
+    machine = Machine(trace, 2, pause=0)
+    trace.kind('step, region 1', IS_MEMBER)
+    at = 0
+    for _ in range(50):
+        ends = [machine.run('step, region 1', length, at, worker=w)[1]
+                for w, length in ((0, MS), (1, 2 * MS))]
+        at = max(ends) + 500
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
 CAUSES = {f.__name__: f for f in (
     last, last_fixed, submit, submit_sleeps,
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
     mapped_fixed, window, window_fixed, service, pooled, requests,
-    again, sealed, sealed_port, sealed_partly)}
+    again, sealed, sealed_port, sealed_partly,
+    regions, regions_fixed, regions_uneven)}

@@ -6,6 +6,7 @@ is recorded is known to the nanosecond. One tick is one nanosecond.
 import struct
 import zlib
 
+IS_MEMBER = 64  # a flag of kinds
 EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes')]
@@ -135,6 +136,10 @@ class Trace:
 
     def fact(self, key, value):
         self.rest.append((16, t(key) + t(value)))
+
+    def kind(self, name, flags):
+        self.graphs.append((11, u(self.name(name)) + u(flags) + u(0) + u(1) +
+                            u(0)))
 
     def device(self, lane, label, sort=QUEUE, device=0):
         self.graphs.append((17, u(self.nr + 1 + lane) + u(sort) + u(device) +
