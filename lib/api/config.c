@@ -40,6 +40,9 @@ static const char *const io_words[] = { "steal", "threads", NULL };
 /* As enum board_wish. */
 static const char *const signal_words[] = { "auto", "proc", "off", NULL };
 
+/* As enum narrow_wish. */
+static const char *const narrow_words[] = { "off", "auto", "force", NULL };
+
 /* signal_number() of trace_part.c has the numbers. */
 static const char *const trace_signal_words[] = { "no",	  "hup",  "quit",
 						  "usr1", "usr2", NULL };
@@ -182,6 +185,21 @@ static const struct option_row rows[] = {
 	  .init = 1,
 	  .help = "runs of sealed graphs of short bodies stay on one worker "
 		  "where that is measured to be faster" },
+	{ .name = "narrow",
+	  .type = OPTION_WORD,
+	  AT(narrow),
+	  .words = narrow_words,
+	  .help = "fewer workers run kinds whose bodies meet in a lock, where "
+		  "that is measured to be faster; force: at most narrow_cap "
+		  "run bodies of any kind, for tests" },
+	{ .name = "narrow_cap",
+	  .type = OPTION_INT,
+	  AT(narrow_cap),
+	  .min = 1,
+	  .max = TOPO_MAX_WORKERS,
+	  .init = 1,
+	  .unit = "workers",
+	  .help = "of narrow=force" },
 	{ .name = "loop_regions",
 	  .type = OPTION_BOOL,
 	  AT(loop_regions),

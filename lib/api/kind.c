@@ -7,6 +7,7 @@
 #include "core/limit.h"
 #include "io/io.h"
 #include "offload/kernel.h"
+#include "task/gate.h"
 #include "task/kind.h"
 
 #include <limits.h>
@@ -186,9 +187,11 @@ int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		rc = err(-EINVAL, "kind %s: fn is NULL", a.name);
 	if (!rc)
 		rc = kind_create(rt, &a, out);
-	if (!rc)
-		handle_add(rt, &(*out)->handle, HANDLE_KIND);
-	return rc;
+	if (rc)
+		return rc;
+	gate_force(*out);
+	handle_add(rt, &(*out)->handle, HANDLE_KIND);
+	return 0;
 }
 
 static int check_io(struct lkdf_kind_attr *a)

@@ -25,7 +25,7 @@ struct options {
 	int64_t blocking, events, stack_kib, serial, spawn_inline;
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
-	int64_t loop_regions;
+	int64_t loop_regions, narrow, narrow_cap; /* enum narrow_wish */
 	int64_t io; /* enum io_mode */
 	int64_t devices; /* a bit for each of enum backend */
 	int64_t device_queues, device_memory, device_spin_us, copy_inline_kib;

@@ -5,6 +5,9 @@
 #include "sched/holdoff.h"
 #include "signal/src_bpf.h"
 
+#include <lkdf/signals.h>
+#include <string.h>
+
 int signals_open(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
@@ -110,4 +113,21 @@ void signals_tell(struct lkdf *rt, struct lkdf_facts *out)
 void signals_enter_worker(struct worker *w)
 {
 	signals_enter(w->executor);
+}
+
+uint64_t signals_away_ns(const struct worker *w)
+{
+	const struct lkdf *rt = w->executor->rt;
+	struct probed_source source;
+	struct probed_thread now, *t = &now;
+	uint32_t hz;
+
+	if (!src_bpf_source(&rt->signals, &source) ||
+	    !(source.sees(source.u, &hz) & LKDF_PROBED_SEES_SWITCHES))
+		return 0;
+	memset(t, 0, sizeof(*t));
+	if (!source.thread(source.u, w->executor->id, t) ||
+	    t->state < LKDF_STATE_PREEMPTED || t->state > LKDF_STATE_FUTEX)
+		return 0;
+	return t->state_ns;
 }

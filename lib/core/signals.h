@@ -26,6 +26,9 @@ void signals_enter_worker(struct worker *w);
 /* Of all workers: adds the facts of the last window. */
 void signals_tell(struct lkdf *rt, struct lkdf_facts *out);
 
+/* For so long its thread has had no CPU, or slept; see sched_ops. */
+uint64_t signals_away_ns(const struct worker *w);
+
 /* It has looked at itself. */
 void signals_looked(struct worker *w);
 

@@ -2,6 +2,22 @@
 #include "run/chain.h"
 
 #include "sched/holdoff.h"
+#include "task/gate.h"
+
+/*
+ * A record with a class, or a node, of its own goes where that says; far.h says
+ * which workers may take planned work.
+ */
+static uint64_t item_to_wait(const struct burst *b, uint32_t index)
+{
+	uint64_t item = item_make(b->f, index, 0);
+
+	return (b->recs[index].flags & (REC_CLASS | REC_PLACED)) ==
+				       CLASS_NORMAL &&
+			       !item_is_planned(item)
+		       ? item
+		       : 0;
+}
 
 enum before chain_before(struct burst *b, uint32_t index)
 {
@@ -22,9 +38,12 @@ enum before chain_before(struct burst *b, uint32_t index)
 		burst_start(b, index);
 		return BEFORE_TAKEN;
 	}
+	if (gate_concerns(w, slow) &&
+	    !gate_before(w, k, slow, item_to_wait(b, index)))
+		return BEFORE_TAKEN;
 	if (!is_short || worker_has_private(w))
 		worker_offer(w, is_short, a_load(&k->body_ticks, relaxed));
-	return slow ? BEFORE_TIME : BEFORE_RUN;
+	return slow & ~SLOW_GATED ? BEFORE_TIME : BEFORE_RUN;
 }
 
 /* It would be the youngest that is private: the token has just been passed. */

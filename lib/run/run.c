@@ -17,6 +17,7 @@
 #include "run/slots.h"
 #include "run/sources.h"
 #include "run/static_run.h"
+#include "sched/gate.h"
 #include "sched/holdoff.h"
 #include "sched/quota.h"
 #include "sched/tick.h"
@@ -243,7 +244,7 @@ static uint64_t run_link(struct burst *b, uint64_t item)
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		expect_tasks(b->w);
-		task_run(b->w->executor, task_of(link));
+		task_run_in_turn(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
 		own_task_resolve(b->w, task_of(link));
@@ -278,7 +279,7 @@ static bool pick_item(struct worker *w, uint64_t *item)
 		if (unlikely(quota_must_leave(w)))
 			return false;
 		worker_take_home(w);
-		if (worker_pop_old(w, item))
+		if (gate_look(w, item) || worker_pop_old(w, item))
 			return true;
 	}
 	return worker_pop(w, item);
@@ -289,10 +290,12 @@ static inline bool pick_next(struct burst *b, uint64_t *item)
 {
 	if (pick_item(b->w, item))
 		return true;
-	if (!b->nr_resolved)
-		return false;
-	burst_leave_frame(b);
-	return pick_item(b->w, item);
+	if (b->nr_resolved) {
+		burst_leave_frame(b);
+		if (pick_item(b->w, item))
+			return true;
+	}
+	return gate_next(b->w, item);
 }
 
 static void run_items(struct worker *w, uint64_t item)
@@ -411,4 +414,5 @@ const struct sched_ops run_ops = {
 	.leave = completion_leave,
 	.urgent = urgent_look,
 	.stays = completion_stays,
+	.away_ns = signals_away_ns,
 };

@@ -197,7 +197,9 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 		attn = worker_look(w, true);
 	if (attn == ATTN_STEAL && holdoff_is_on(w) && holdoff_answers(w, true))
 		attn = 0;
-	return attn | (slow & ~SLOW_BUT_SHORT) | b->hindered | is_taken;
+	/* Where a token is wanted the run may have to wait for it. */
+	slow &= ~SLOW_BUT_SHORT | SLOW_GATED;
+	return attn | slow | b->hindered | is_taken;
 }
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/help.h"
 
+#include "sched/gate.h"
 #include "sched/idle.h"
 
 /* A look at what is near, as between any two bodies; then as an idle worker. */
@@ -30,6 +31,7 @@ void help_until(struct worker *w, const _Atomic(uint32_t) *word, uint32_t value)
 	w->awaited = awaited;
 	w->awaited_value = awaited_value;
 	/* Nobody need wait for what we leave until our body ends. */
+	gate_release(w);
 	worker_offer(w, false, 0);
 }
 

@@ -5,6 +5,7 @@
 #include "sched/client.h"
 #include "sched/crew.h"
 #include "sched/far.h"
+#include "sched/gate.h"
 #include "sched/help.h"
 #include "sched/holdoff.h"
 #include "sched/intake.h"
@@ -249,6 +250,7 @@ struct work_place {
 static const struct work_place places[] = {
 	{ "home", take_home, has_home },
 	{ "crew", take_crew, has_crew },
+	{ "gates", gate_take_any, gate_has_any },
 	{ "victims", take_victims, has_victims },
 	{ "nodes", take_nodes, has_nodes },
 	{ "parts", take_parts, has_parts },
@@ -322,6 +324,7 @@ static int64_t duty_nap(struct worker *w)
 /* Why a sleeper comes back by itself, but for timers: see nap.h. */
 static int64_t (*const naps[])(struct worker *w) = {
 	holdoff_nap, /* another worker keeps its work for a while */
+	gate_nap, /* a worker with a token may come by no more */
 	publish_nap, /* a body may go on and on before private work */
 	far_nap, /* planned work of another node becomes late */
 	retry_nap,   duty_nap, /* the last one: it may say 0, not at all */

@@ -14,6 +14,7 @@
 #include "mem/region.h"
 #include "sched/bind.h"
 #include "sched/crew.h"
+#include "sched/gate.h"
 #include "sched/joiner.h"
 #include "sched/notify.h"
 #include "sched/part.h"
@@ -137,6 +138,7 @@ static void free_workers(struct sched *s)
 	int i;
 
 	part_free_all(s);
+	gate_free_all(s);
 	/* The rings of the lowest class lie first in the region. */
 	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,

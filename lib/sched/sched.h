@@ -67,6 +67,11 @@ struct sched_ops {
 	 */
 	void (*urgent)(void *rt);
 	/*
+	 * For so long a worker's thread has not run, as the kernel's programs
+	 * have it; 0: it runs, or nobody knows. May be NULL.
+	 */
+	uint64_t (*away_ns)(const struct worker *w);
+	/*
 	 * A worker that may not run any more: is something under way that only
 	 * it sees to the end? May be NULL: no.
 	 */
@@ -134,6 +139,9 @@ struct sched {
 
 	/* Workers that rest in joins, see joiner.h. */
 	_Atomic(uint32_t) nr_joiners;
+
+	/* Added to by any thread: see gate.h; NULL: none so far. */
+	_Atomic(struct gate *) gates;
 
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;

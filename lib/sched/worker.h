@@ -40,6 +40,7 @@
 
 struct completions;
 struct crew;
+struct gate;
 struct io_ring;
 struct part;
 struct sched;
@@ -189,6 +190,12 @@ struct worker {
 
 	/* This worker sets, under the node's team_lock. */
 	bool is_leader;
+
+	/* See gate.h: the gate whose token it has; items it has met there. */
+	_Atomic(struct gate *) gate;
+	_Atomic(uint32_t) nr_gated;
+	uint32_t gate_seen; /* of those, when it looked last */
+	int64_t gate_nap_ns;
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];

@@ -2,6 +2,7 @@
 #include "task/descend.h"
 
 #include "core/runtime.h"
+#include "sched/gate.h"
 #include "sched/part.h"
 #include "sched/publish.h"
 #include "task/step.h"
@@ -371,6 +372,27 @@ static bool turn_backlog(struct worker *w, struct task *parent)
 	return false;
 }
 
+static bool is_mine_aside(uint64_t item, const void *parent)
+{
+	return is_descendant(item, parent);
+}
+
+/* An item below that lies aside at a gate runs with a token or without one. */
+static bool dig_gates(struct worker *w, struct task *parent)
+{
+	uint64_t item;
+	int i;
+
+	for (i = 0; i < BACKLOG_TURNS; i++) {
+		if (!gate_dig(w->sched, BACKLOG_TURN, is_mine_aside, parent,
+			      &item))
+			continue;
+		run_item(w, item, parent);
+		return true;
+	}
+	return false;
+}
+
 /* Is there work that only this node's workers may run? */
 static bool has_bound(struct worker *w)
 {
@@ -417,7 +439,8 @@ bool descend_slowly(struct worker *w, struct task *parent)
 		return true;
 	}
 	if (steal_past_all(w, parent) || turn_backlog(w, parent) ||
-	    dig_limits(w, parent) || run_bound(w, parent))
+	    dig_gates(w, parent) || dig_limits(w, parent) ||
+	    run_bound(w, parent))
 		return true;
 	if (publish_look(w) && steal_past_all(w, parent))
 		return true;
@@ -454,5 +477,9 @@ bool descend(struct worker *w, struct task *parent)
 		return true;
 	if (dig_backlog(w, parent, BACKLOG_LOOK, false))
 		return true;
-	return steal_descendant(w, parent);
+	if (steal_descendant(w, parent))
+		return true;
+	/* A worker without a token leaves such items to others for a while. */
+	return unlikely(a_load(&w->gate, relaxed) != NULL) &&
+	       dig_gates(w, parent);
 }

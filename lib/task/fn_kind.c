@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "core/runtime.h"
-#include "task/kind.h"
+#include "task/gate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,11 +51,13 @@ static int create_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
 	k->fn = fn;
 	strcpy(k->name, name);
 	rc = kind_create(rt, &a, &k->kind);
-	if (rc)
+	if (rc) {
 		free(k);
-	else
-		*out = k;
-	return rc;
+		return rc;
+	}
+	gate_force(k->kind);
+	*out = k;
+	return 0;
 }
 
 int fn_kind_find(struct lkdf *rt, const char *name, lkdf_fn fn,

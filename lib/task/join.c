@@ -19,6 +19,7 @@
 #include "core/forked.h"
 #include "core/runtime.h"
 #include "data/claim.h"
+#include "sched/gate.h"
 #include "sched/joiner.h"
 #include "sched/nap.h"
 #include "sched/team.h"
@@ -102,6 +103,8 @@ static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 {
 	uint64_t start = clock_ticks();
 
+	if (w)
+		gate_release(w);
 	if (w && team_has(w))
 		team_rest(w);
 	else if (!w)

@@ -19,6 +19,7 @@
  *	SLOW_NOTED      the probe knows what kind runs, or bodies are counted by
  *			kind, nothing else changes:
  *			the hot loops know that, too, see noted.h
+ *	SLOW_GATED      a token is wanted, see gate.h, nothing else changes
  *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a
  *	                task of its own
  */
@@ -42,7 +43,9 @@
 #define SLOW_DOUBTED 128u
 /* No flag of tasks, no bit of attention: hot loops or these together. */
 #define SLOW_NOTED (1u << 16)
-#define SLOW_ADDS (SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED | SLOW_PROFILED)
+#define SLOW_GATED (1u << 17)
+#define SLOW_ADDS \
+	(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED | SLOW_PROFILED | SLOW_GATED)
 #define SLOW_STAYS (SLOW_GENERAL | SLOW_ADDS)
 #define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_DOUBTED | SLOW_ADDS)
 
@@ -72,6 +75,7 @@ struct stretch {
 	bool is_stretched;
 };
 
+struct gate;
 struct kernel;
 struct kind_ops;
 struct lkdf_limit;
@@ -150,6 +154,11 @@ struct lkdf_kind {
 	bool is_seat; /* the same: nobody is told of its body */
 	bool is_empty; /* the same, and their body does nothing */
 	uint16_t home; /* of a kind_at(); else HOME_NONE */
+	/*
+	 * Set once, under the runtime's lock, by gate_add(); any thread looks.
+	 * NULL: it has none.
+	 */
+	_Atomic(struct gate *) gate;
 	struct kind_limit limit[MAX_LIMITS];
 	char name[NAME_SIZE];
 
@@ -298,7 +307,8 @@ static inline lkdf_fn kind_body(const struct lkdf_kind *k)
 static inline bool kind_is_noted_only(const struct lkdf_kind *k)
 {
 	const uint32_t noted = SLOW_WATCHED | SLOW_NOTED;
-	uint32_t slow = a_load(&k->slow, relaxed) & ~SLOW_GENERAL;
+	uint32_t slow =
+		a_load(&k->slow, relaxed) & ~(SLOW_GENERAL | SLOW_GATED);
 
 	return slow & noted && !(slow & ~noted);
 }

@@ -16,6 +16,7 @@
 #include "task/again.h"
 #include "task/body.h"
 #include "task/complete.h"
+#include "task/gate.h"
 #include "task/then.h"
 #include "task/traced.h"
 #include "task/uses.h"
@@ -98,7 +99,7 @@ static void sample_body(struct lkdf_ctx *c, struct lkdf_kind *k, uint64_t ticks)
 /* Not of a kind that is known to be short and that nobody traces. */
 static inline bool is_timed(const struct task *t)
 {
-	return a_load(&t->kind->slow, relaxed) & ~SLOW_GENERAL ||
+	return a_load(&t->kind->slow, relaxed) & ~(SLOW_GENERAL | SLOW_GATED) ||
 	       (t->link.flags & TASK_EXTRA && t->is_profiled);
 }
 
@@ -176,13 +177,13 @@ static int take_inputs(struct lkdf_ctx *c, struct task *t)
 }
 
 /* Uses of data and nothing else, of a kind that is known to be short. */
-static bool has_uses_only(const struct task *t)
+static bool has_uses_only(const struct task *t, uint32_t but)
 {
 	const uint32_t flags = TASK_GENERAL | TASK_CONTINUES | TASK_OWNED |
 			       TASK_HAS_DATA | TASK_EXTRA;
 
 	return (t->link.flags & flags) == TASK_HAS_DATA &&
-	       !((a_load(&t->kind->slow, relaxed) & ~SLOW_NOTED) |
+	       !((a_load(&t->kind->slow, relaxed) & ~(SLOW_NOTED | but)) |
 		 (uint32_t)scope_cancelled(t->scope));
 }
 
@@ -242,7 +243,24 @@ static enum task_end step_traced(struct lkdf_ctx *c, struct task *t)
 					     : task_end_body(t);
 }
 
-enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
+/* A plain task of a short kind that has a gate. */
+static bool is_gated_only(const struct task *t)
+{
+	return !(task_before(t) & ~(SLOW_NOTED | SLOW_GATED));
+}
+
+static enum task_end step_gated(struct lkdf_ctx *c, struct task *t)
+{
+	int rc = call_plain(c, t);
+
+	counter_add(c->ex->counters, COUNTER_TASKS, 1);
+	return unlikely((rc | c->after) < 0) ? task_after(c, rc)
+					     : task_end_body(t);
+}
+
+/* Its gate, if it has one, has been asked. */
+static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
+							    struct task *t)
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
@@ -250,11 +268,10 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	int cancelled, rc;
 	bool may_go;
 
-	check(t->kind);
-	if (has_uses_only(t))
+	if (is_gated_only(t))
+		return step_gated(c, t);
+	if (has_uses_only(t, SLOW_GATED))
 		return step_with_uses(c, t);
-	if (is_traced_only(t))
-		return step_traced(c, t);
 	sched_tick(&k->rt->sched, k->rt);
 	may_go = complete_may_go(t);
 	if (may_go && !complete_take_limits(c->ex, t))
@@ -272,9 +289,9 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	}
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
-	if (c->ex->worker &&
-	    (a_load(&k->slow, relaxed) &
-	     ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTED)) != SLOW_TRACED)
+	if (c->ex->worker && (a_load(&k->slow, relaxed) &
+			      ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTED |
+				SLOW_GATED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	if (!c->ex->worker)
 		c->ex->scope = t->kind->flags & LKDF_ALWAYS ? NULL : t->scope;
@@ -290,9 +307,60 @@ enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 	return task_after(c, rc);
 }
 
+/*
+ * A task with a class or a place of its own goes where that says; a task that
+ * is cancelled needs no token, and one that goes on has what others wait for.
+ */
+static uint64_t item_to_wait(struct task *t)
+{
+	const uint32_t own =
+		TASK_GENERAL | TASK_CONTINUES | TASK_PLACED | TASK_URGENT;
+
+	return t->link.flags & own || t->link.class != CLASS_NORMAL ||
+			       scope_cancelled(t->scope)
+		       ? 0
+		       : link_item(&t->link);
+}
+
+/* in_turn: it may lie aside; then others may have run it by now. */
+static inline enum task_end step_slowly(struct lkdf_ctx *c, struct task *t,
+					bool in_turn)
+{
+	struct worker *w = c->ex->worker;
+	uint32_t slow;
+
+	check(t->kind);
+	if (has_uses_only(t, 0))
+		return step_with_uses(c, t);
+	if (is_traced_only(t))
+		return step_traced(c, t);
+	slow = a_load(&t->kind->slow, relaxed);
+	if (w && gate_concerns(w, slow) &&
+	    !gate_before(w, t->kind, slow, in_turn ? item_to_wait(t) : 0))
+		return TASK_PENDING;
+	return step_entered(c, t);
+}
+
+enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
+{
+	return step_slowly(c, t, false);
+}
+
+static enum task_end step_in_turn(struct lkdf_ctx *c, struct task *t)
+{
+	return step_slowly(c, t, true);
+}
+
 void task_run(struct executor *ex, struct task *t)
 {
 	check(t->kind);
 	if (task_step(ex, t) == TASK_COMPLETE)
+		task_complete(ex, t);
+}
+
+void task_run_in_turn(struct executor *ex, struct task *t)
+{
+	check(t->kind);
+	if (task_step_by(ex, t, step_in_turn) == TASK_COMPLETE)
 		task_complete(ex, t);
 }

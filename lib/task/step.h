@@ -51,8 +51,10 @@ static inline uint32_t task_before(const struct task *t)
 	       (uint32_t)scope_cancelled(t->scope);
 }
 
-/* COMPLETE: the caller tells the parent. */
-static inline enum task_end task_step(struct executor *ex, struct task *t)
+/* COMPLETE: the caller tells the parent. slowly: as task_step_slowly(). */
+static inline __attribute__((always_inline)) enum task_end
+task_step_by(struct executor *ex, struct task *t,
+	     enum task_end (*slowly)(struct lkdf_ctx *c, struct task *t))
 {
 	struct lkdf_ctx c = { .ex = ex, .task = t };
 	uint32_t before = task_before(t);
@@ -63,11 +65,16 @@ static inline enum task_end task_step(struct executor *ex, struct task *t)
 	else if (before == SLOW_NOTED)
 		rc = noted_call(t->kind, &c, t->kind->fn, t->arg);
 	else
-		return task_step_slowly(&c, t);
+		return slowly(&c, t);
 	counter_add(ex->counters, COUNTER_TASKS, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);
 	return task_end_body(t);
+}
+
+static inline enum task_end task_step(struct executor *ex, struct task *t)
+{
+	return task_step_by(ex, t, task_step_slowly);
 }
 
 /*

@@ -39,6 +39,10 @@
 	X(SOLO, "runs.solo", "runs", "of graphs, kept by one worker")          \
 	X(ALARMS, "runs.alarms", "times",                                      \
 	  "much time in futexes or the system began a trial of solo runs")     \
+	X(ASIDE, "narrow.aside", "items",                                      \
+	  "put aside at a gate, as enough workers ran such bodies")            \
+	X(REVOKED, "narrow.revoked", "times",                                  \
+	  "a worker without a CPU, or in a long body, lost its token")         \
 	X(STATIC, "runs.static", "runs", "of graphs, by a static order")       \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
 	X(SKIPPED, "skipped", "tasks", "not called: an input had failed")      \

@@ -28,7 +28,7 @@ MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
 MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/io/io_ring.c lib/io/io_ring_peek.c \
 	lib/sched/backlog.c lib/sched/deque.c lib/sched/publish.c \
-	lib/sched/idle.c lib/sched/intake.c \
+	lib/sched/gate.c lib/sched/idle.c lib/sched/intake.c \
 	lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/joiner.c lib/sched/worker.c
@@ -39,7 +39,7 @@ MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
 	lib/run/stream.c
 MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/crew.c \
 	lib/sched/deque.c \
-	lib/sched/publish.c lib/sched/idle.c \
+	lib/sched/gate.c lib/sched/publish.c lib/sched/idle.c \
 	lib/sched/intake.c lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/joiner.c lib/sched/worker.c

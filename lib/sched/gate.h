@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A gate: at most cap workers run items of a set. Kinds whose bodies meet in
+ * one lock are such a set (task/gate.h): a worker more makes all of them slower
+ * there. A worker that meets such an item while all tokens are given puts it
+ * aside, into the gate's ring, and goes on with other work; whoever has a token
+ * takes what lies aside one by one when it has nothing else.
+ *
+ *	worker w meets an item of g
+ *
+ *	w has g's token ----------------------------> runs it
+ *	running < cap ---> w has a token from now on -> runs it
+ *	else, the item may wait, room in the ring ---> lies aside
+ *	else ----------------------------------------> runs it: nr_over
+ *
+ * A token belongs to a worker, and a worker has one at most. The worker keeps
+ * the token over short bodies of other kinds: given up at each of them, six to
+ * ten items were put aside for each that ran, and one worker was as slow as the
+ * convoy. It gives the token up
+ *
+ *	before a body that may be long and is not of the set,
+ *	before an item of another gate,
+ *	before it rests in a join, and when it has helped in a wait (help.h),
+ *	when it leaves the run loop, so always before it looks for work as an
+ *	idle worker, sleeps or stands by for a quota: then the ring is empty,
+ *	when it has run nothing of the set between two looks at the inbox.
+ *
+ * Nothing is lost aside. An item is put aside only while all tokens are given,
+ * and that is decided under the gate's lock, as is giving one up; so a worker
+ * that gives its token up sees what was put aside before, and what comes later
+ * finds the gate open. An open gate, with items aside and a token free, is a
+ * place where work lies as others are: a row of idle.c. The thread that opens a
+ * gate tells sleepers, as after a push:
+ *
+ *	opener                           sleeper
+ *	(A) state says open              (C) says that it sleeps
+ *	(B) looks at the park words      (D) looks at all states
+ *
+ * All four are seq_cst, see park.h. A busy worker looks whenever it looks at
+ * its inbox. A join digs for what lies below it (task/descend.c), as in
+ * backlogs, and runs that with a token or without one: a join never waits for a
+ * token. Its nap is short, so nobody calls it.
+ *
+ * A token is taken back from a worker that cannot use it: one that the probe
+ * has seen without a CPU, or asleep, for GATE_AWAY_NS; without the probe, or
+ * where it sees no reason, once no holder has come by for GATE_PATIENCE_NS.
+ * Workers that find items behind a shut gate look for that, now and then, and
+ * nap no longer than GATE_NAP_MAX_NS. The body goes on, and its worker finds
+ * out when it comes to the gate again: until then cap + 1 run.
+ *
+ * cap is a wish, for speed; nothing relies on it. A program that needs a limit
+ * that holds has lkdf_limit_create().
+ *
+ *	state, ring, counts	any thread, under lock; anybody looks at state
+ *	worker.gate		that worker, and who takes the token back; both
+ *				under the lock of that gate
+ *	worker.nr_gated		that worker; who looks for idle holders reads
+ *	worker.gate_seen	that worker
+ */
+#ifndef SCHED_GATE_H
+#define SCHED_GATE_H
+
+#include "base/lock.h"
+#include "sched/sched.h"
+
+/* A ring begins with room for so many items, and grows up to most. */
+#ifndef GATE_ROOM
+#define GATE_ROOM 256u
+#define GATE_ROOM_MOST 65536u
+#endif
+
+/* A token is taken back from who has had no CPU for so long. */
+#define GATE_AWAY_NS 50000
+
+/* Likewise where nobody with a token has come by. */
+#define GATE_PATIENCE_NS 20000000
+
+/* Between two looks whether tokens are to be taken back. */
+#define GATE_LOOK_NS 50000
+
+/* How long somebody sleeps while items lie behind a shut gate. */
+#define GATE_NAP_MIN_NS 100000
+#define GATE_NAP_MAX_NS 10000000
+
+struct gate {
+	/* Changed under lock; anybody looks: see gate_make(). */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) state;
+
+	/* Any thread, when it looked for holders to take a token from. */
+	_Atomic(uint64_t) looked_at;
+
+	/* Under lock. */
+	_Alignas(CACHE_LINE) struct lock lock;
+	uint32_t first; /* of the ring, counts on: the oldest item */
+	uint32_t room; /* of the ring, a power of two; 0: none yet */
+	uint32_t most_running; /* since somebody read it */
+	uint64_t *ring;
+	uint64_t nr_aside, nr_over, nr_revoked;
+	uint64_t seen, seen_at; /* nr_gated of all holders, and ticks */
+
+	/* Set at create, constant afterwards. */
+	struct sched *sched;
+	uint64_t look_ticks, patience_ticks;
+	struct gate *next;
+};
+
+/* For gate_read(). */
+struct gate_count {
+	uint32_t cap, running; /* tokens: all, and given */
+	uint32_t aside; /* items, now */
+	uint32_t most_running; /* tokens given at once since the last read */
+	uint64_t nr_aside; /* items put aside so far */
+	uint64_t nr_over; /* run without a token, for the ring was full */
+	uint64_t nr_revoked; /* tokens taken back */
+};
+
+/* cap : 16 | running : 16 | aside : 32 */
+static inline uint64_t gate_make(uint32_t cap, uint32_t running, uint32_t aside)
+{
+	return (uint64_t)cap << 48 | (uint64_t)running << 32 | aside;
+}
+
+static inline uint32_t gate_cap(uint64_t state)
+{
+	return (uint32_t)(state >> 48);
+}
+
+static inline uint32_t gate_running(uint64_t state)
+{
+	return (uint32_t)(state >> 32) & 0xffff;
+}
+
+static inline uint32_t gate_aside(uint64_t state)
+{
+	return (uint32_t)state;
+}
+
+/* May somebody have an item? */
+static inline bool gate_is_open(uint64_t state)
+{
+	return gate_aside(state) && gate_running(state) < gate_cap(state);
+}
+
+/* Zeroed memory; nobody knows it yet. All workers may have tokens. */
+void gate_init(struct gate *g, struct sched *s);
+
+/* From now on workers look at this gate, until the scheduler is freed. */
+void gate_enlist(struct gate *g);
+
+/* No worker is left: frees the memory of all gates. */
+void gate_free_all(struct sched *s);
+
+/* Any thread: so many tokens. ex: the thread's executor, or NULL. */
+void gate_limit(struct gate *g, uint32_t cap);
+
+/* Any thread: what the gate has counted, and its state now. */
+void gate_read(struct gate *g, struct gate_count *out);
+
+/*
+ * This worker only: it has met an item of the set. 0: there is none that may
+ * wait. True: it runs it.
+ */
+bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item);
+
+static inline bool gate_enter(struct gate *g, struct worker *w, uint64_t item)
+{
+	a_store(&w->nr_gated, a_load(&w->nr_gated, relaxed) + 1, relaxed);
+	return likely(a_load(&w->gate, relaxed) == g) ||
+	       gate_enter_slowly(g, w, item);
+}
+
+/* This worker only: it gives its token up, and others hear of what waits. */
+void gate_give_up(struct worker *w);
+
+static inline void gate_release(struct worker *w)
+{
+	if (unlikely(a_load(&w->gate, relaxed) != NULL))
+		gate_give_up(w);
+}
+
+/*
+ * This worker only, which has no other work: the next item that its gate has
+ * for it. False: it has no token any more.
+ */
+bool gate_take_next(struct worker *w, uint64_t *item);
+
+static inline bool gate_next(struct worker *w, uint64_t *item)
+{
+	return unlikely(a_load(&w->gate, relaxed) != NULL) &&
+	       gate_take_next(w, item);
+}
+
+/*
+ * A row of idle.c: an item of any gate that is open, with a token; and a bit if
+ * there is any, after the worker has said that it sleeps.
+ */
+bool gate_take_any(struct worker *w, bool is_far, uint64_t *item);
+unsigned gate_has_any(struct worker *w);
+
+/* This worker only, whenever it looks at its inbox. True: an item. */
+bool gate_look_around(struct worker *w, uint64_t *item);
+
+static inline bool gate_look(struct worker *w, uint64_t *item)
+{
+	/* [gate.list] pairs with itself. */
+	return unlikely(a_load(&w->sched->gates, acquire) != NULL) &&
+	       gate_look_around(w, item);
+}
+
+/* Before it sleeps, of what lies behind shut gates: see nap.h. */
+int64_t gate_nap(struct worker *w);
+
+/*
+ * Any thread: an item aside for which fits() says so, out of nr of each ring;
+ * those before it lie behind the others then. False: none of these.
+ */
+bool gate_dig(struct sched *s, uint32_t nr,
+	      bool (*fits)(uint64_t item, const void *u), const void *u,
+	      uint64_t *item);
+
+#endif
