@@ -6,6 +6,7 @@
 #include "doctor/doctor.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "doctor/program.h"
 #include "json.h"
 
 #include <lkdf/lkdf.h>
@@ -28,9 +29,14 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec doctor_spec = {
 	.verb = "doctor",
-	.usage = "[--build] [--json]",
+	.usage = "[--build] [--json]\n"
+		 "[--json] PROGRAM",
 	.help = "Looks at what lkdf can use here. ok: present; warn: works,\n"
-		"but slower or less; fail: broken; none: not on this machine.",
+		"but slower or less; fail: broken; none: not on this machine.\n"
+		"With PROGRAM: which OpenMP it and its libraries use, and what\n"
+		"lkdf run --openmp takes of that. The program is not run.",
+	.max_words = 1,
+	.has_files = true,
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_VERBOSE,
@@ -227,6 +233,42 @@ static void write_end(struct json *j, const unsigned *nr)
 	json_close(j, '}');
 }
 
+/* Findings as they are shown, one after the other. */
+struct show {
+	const struct doctor_opts *o;
+	struct json j;
+	unsigned nr[4]; /* by level */
+};
+
+static void show_begin(struct show *s, const struct doctor_opts *o)
+{
+	*s = (struct show){ .o = o };
+	json_init(&s->j, stdout);
+	if (!o->common.is_json)
+		return;
+	json_open(&s->j, NULL, '{');
+	json_text(&s->j, "schema", "lkdf/doctor/1");
+	json_open(&s->j, "findings", '[');
+}
+
+static void show_finding(struct show *s, const struct finding *f)
+{
+	s->nr[f->level]++;
+	if (s->o->common.is_json)
+		write_finding(&s->j, f);
+	else if (!s->o->common.is_quiet || f->level == DOCTOR_FAIL)
+		print_finding(f);
+}
+
+static int show_end(struct show *s)
+{
+	if (s->o->common.is_json)
+		write_end(&s->j, s->nr);
+	else
+		print_sum(s->nr);
+	return s->nr[DOCTOR_FAIL] ? CLI_FINDINGS : CLI_OK;
+}
+
 static void probe_row(struct finding *f, const struct doctor_row *row)
 {
 	f->name = row->name;
@@ -237,34 +279,39 @@ static int examine(const struct doctor_opts *o, const struct doctor_row *row,
 		   unsigned nr_rows)
 {
 	struct finding found[NR_ROWS] = { 0 };
-	unsigned i, nr[4] = { 0 };
-	struct json j;
+	struct show s;
+	unsigned i;
 
 	/* A driver that this process has loaded refuses its children. */
 	for (i = 0; i < nr_rows; i++)
 		if (row[i].forks)
 			probe_row(&found[i], &row[i]);
 
-	json_init(&j, stdout);
-	if (o->common.is_json) {
-		json_open(&j, NULL, '{');
-		json_text(&j, "schema", "lkdf/doctor/1");
-		json_open(&j, "findings", '[');
-	}
+	show_begin(&s, o);
 	for (i = 0; i < nr_rows; i++) {
 		if (!row[i].forks)
 			probe_row(&found[i], &row[i]);
-		nr[found[i].level]++;
-		if (o->common.is_json)
-			write_finding(&j, &found[i]);
-		else if (!o->common.is_quiet || found[i].level == DOCTOR_FAIL)
-			print_finding(&found[i]);
+		show_finding(&s, &found[i]);
 	}
-	if (o->common.is_json)
-		write_end(&j, nr);
-	else
-		print_sum(nr);
-	return nr[DOCTOR_FAIL] ? CLI_FINDINGS : CLI_OK;
+	return show_end(&s);
+}
+
+static int examine_program(const struct doctor_opts *o, const char *name)
+{
+	struct finding found[PROGRAM_ROWS] = { 0 };
+	struct cli_error e = { "doctor", CLI_ABSENT, NULL, "file PROGRAM" };
+	int i, nr = program_look(name, found);
+	struct show s;
+
+	if (nr == -EBADMSG)
+		return cli_fail(&e, "%s: no 64-bit ELF program of this machine",
+				name);
+	if (nr < 0)
+		return cli_fail(&e, "%s: %s", name, strerror(-nr));
+	show_begin(&s, o);
+	for (i = 0; i < nr; i++)
+		show_finding(&s, &found[i]);
+	return show_end(&s);
 }
 
 int verb_doctor(int argc, char **argv)
@@ -274,6 +321,8 @@ int verb_doctor(int argc, char **argv)
 
 	if (!cli_parse(&doctor_spec, argc, argv, &o, &code))
 		return code;
+	if (cli_nr_words(argc, argv))
+		return examine_program(&o, argv[1]);
 	if (o.is_build)
 		return examine(&o, build_rows, NR_BUILD_ROWS);
 	return examine(&o, doctor_rows, NR_ROWS);

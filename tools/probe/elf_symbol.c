@@ -299,3 +299,62 @@ bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 	out->is_inside = holds(best, address);
 	return true;
 }
+
+/* ---- all of them -------------------------------------------------------- */
+
+/* The name of a section; "" where it has none. */
+static void copy_section(struct elf_file *f, unsigned section, char *to,
+			 size_t size)
+{
+	const Elf64_Ehdr *h = header(f);
+	const Elf64_Shdr *s = table(f, h->e_shoff, h->e_shnum, sizeof(*s));
+	struct symbols t = { .nr = 0 };
+
+	to[0] = '\0';
+	if (!s || section >= h->e_shnum || h->e_shstrndx >= h->e_shnum)
+		return;
+	t.text_size = s[h->e_shstrndx].sh_size;
+	t.text = (const void *)part(f, s[h->e_shstrndx].sh_offset, t.text_size);
+	if (t.text)
+		copy_text(&t, s[section].sh_name, to, size);
+}
+
+void elf_each(struct elf_file *f, bool is_dynamic,
+	      void (*fn)(void *u, const struct elf_name *n), void *u)
+{
+	struct elf_name n;
+	struct symbols t;
+	uint64_t i;
+
+	if (!find_table(f, is_dynamic ? SHT_DYNSYM : SHT_SYMTAB, &t))
+		return;
+	for (i = 0; i < t.nr; i++) {
+		copy_text(&t, t.sym[i].st_name, n.text, sizeof(n.text));
+		n.is_defined = t.sym[i].st_shndx != SHN_UNDEF;
+		n.section[0] = '\0';
+		if (n.is_defined)
+			copy_section(f, t.sym[i].st_shndx, n.section,
+				     sizeof(n.section));
+		fn(u, &n);
+	}
+}
+
+bool elf_interpreter(struct elf_file *f, char *to, size_t size)
+{
+	const Elf64_Ehdr *h = header(f);
+	const Elf64_Phdr *p = table(f, h->e_phoff, h->e_phnum, sizeof(*p));
+	const unsigned char *text;
+	unsigned i;
+
+	for (i = 0; p && i < h->e_phnum; i++) {
+		if (p[i].p_type != PT_INTERP || p[i].p_filesz >= size)
+			continue;
+		text = part(f, p[i].p_offset, p[i].p_filesz);
+		if (!text)
+			return false;
+		snprintf(to, size, "%.*s", (int)p[i].p_filesz,
+			 (const char *)text);
+		return true;
+	}
+	return false;
+}

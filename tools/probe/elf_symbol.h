@@ -43,4 +43,18 @@ bool elf_build_id(struct elf_file *f, char *to, size_t size);
 bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 	      struct elf_symbol *s);
 
+/* A symbol of a table. */
+struct elf_name {
+	char text[128];
+	bool is_defined; /* in this file */
+	char section[32]; /* where it is defined; "": it is not known */
+};
+
+/* Calls fn for each symbol of all, or of those that other files may use. */
+void elf_each(struct elf_file *f, bool is_dynamic,
+	      void (*fn)(void *u, const struct elf_name *n), void *u);
+
+/* The loader that the file asks for; false: for none. */
+bool elf_interpreter(struct elf_file *f, char *to, size_t size);
+
 #endif

@@ -27,14 +27,20 @@ static void find_folder(char folder[PATH_MAX])
 		folder[0] = 0;
 }
 
-bool openmp_preload(char *text, size_t size)
+bool openmp_library(char *text, size_t size)
 {
-	const char *before = getenv("LD_PRELOAD");
 	char folder[PATH_MAX];
 
 	find_folder(folder);
 	snprintf(text, size, "%sliblkdf-gomp.so.0", folder);
-	if (access(text, R_OK))
+	return !access(text, R_OK);
+}
+
+bool openmp_preload(char *text, size_t size)
+{
+	const char *before = getenv("LD_PRELOAD");
+
+	if (!openmp_library(text, size))
 		return false;
 	if (before && before[0]) {
 		strncat(text, ":", size - strlen(text) - 1);

@@ -14,4 +14,7 @@
  */
 bool openmp_preload(char *text, size_t size);
 
+/* The library's file. False: it is not there. */
+bool openmp_library(char *text, size_t size);
+
 #endif
