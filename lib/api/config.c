@@ -64,6 +64,13 @@ static const struct option_row rows[] = {
 	  AT(reserve_workers),
 	  .help = "with workers=0: one per allowed core though the quota is "
 		  "less; those beyond it wait until the quota is raised" },
+	{ .name = "substitutes",
+	  .type = OPTION_INT,
+	  AT(substitutes),
+	  .max = TOPO_MAX_WORKERS,
+	  .unit = "threads",
+	  .help = "workers more, each of which runs while another one rests in "
+		  "a join" },
 	{ .name = "cpus",
 	  .type = OPTION_TEXT,
 	  AT(cpus),

@@ -20,7 +20,8 @@ enum pin {
 };
 
 struct options {
-	int64_t workers, workers_per_node, reserve_workers, spin_us;
+	int64_t workers, workers_per_node, reserve_workers, substitutes;
+	int64_t spin_us;
 	int64_t pin; /* enum pin */
 	int64_t blocking, events, stack_kib, serial, spawn_inline;
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */

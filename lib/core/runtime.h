@@ -87,6 +87,7 @@ struct lkdf {
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;
+	int nr_regular; /* of the workers; the others are substitutes */
 	uint32_t spin_ticks; /* a body shorter than this is short */
 	uint32_t clock_ticks; /* two reads of the clock, see clock_cost_ticks()
 			       */

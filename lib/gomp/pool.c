@@ -117,6 +117,7 @@ static struct pool *open_here(unsigned nr)
 {
 	struct pool *p = calloc(1, sizeof(*p));
 	char options[600];
+	uint64_t nr_more = 0;
 
 	if (!p)
 		return NULL;
@@ -127,7 +128,8 @@ static struct pool *open_here(unsigned nr)
 		free(p);
 		return NULL;
 	}
-	p->nr = (unsigned)lkdf_nr_workers(p->rt);
+	lkdf_stat(p->rt, "lkdf.substitutes", &nr_more);
+	p->nr = (unsigned)lkdf_nr_workers(p->rt) - (unsigned)nr_more;
 	if (!open_gang(p))
 		return p;
 	tell_failure();

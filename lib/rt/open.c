@@ -179,6 +179,7 @@ static int start_workers(struct lkdf *rt)
 		.init_executor = init_executor,
 		.u = rt,
 		.nr_workers = rt->nr_workers,
+		.nr_regular = rt->nr_regular,
 		.has_membarrier = rt->has_membarrier,
 		.options = rt->options,
 	};
@@ -237,30 +238,14 @@ static int open_parts(struct lkdf *rt)
 	return watch_init(rt);
 }
 
-static int count_workers(const struct lkdf *rt)
-{
-	const struct options *o = rt->options;
-	int64_t nr = o->workers;
-
-	if (o->serial)
-		return 1;
-	if (!nr)
-		return topo_default_workers(rt->topo, o->reserve_workers != 0);
-	if (o->workers_per_node)
-		nr *= topo_cpu_nodes(rt->topo);
-	return nr <= TOPO_MAX_WORKERS
-		       ? (int)nr
-		       : err(-EINVAL,
-			     "open: %d workers on all nodes, at most %d",
-			     (int)nr, TOPO_MAX_WORKERS);
-}
-
 static int init_fields(struct lkdf *rt)
 {
-	int nr_workers = count_workers(rt);
+	int nr_regular = seats_count(rt);
+	int nr_workers = seats_count_all(rt, nr_regular);
 
 	if (nr_workers < 0)
 		return nr_workers;
+	rt->nr_regular = nr_regular;
 	rt->completions = completions;
 	rt->seal_passes = seal_passes;
 	rt->nr_workers = nr_workers;

@@ -11,6 +11,13 @@ struct lkdf;
 struct sched_attr;
 
 /*
+ * How many workers a runtime has by its options, in serial mode one; with
+ * substitutes, of which serial mode has none. -EINVAL: too many.
+ */
+int seats_count(const struct lkdf *rt);
+int seats_count_all(const struct lkdf *rt, int nr_regular);
+
+/*
  * After the pools. Sets cpu_index, bind and is_crowded of a; cpu_index is the
  * caller's to free. 0; -ENOMEM.
  */

@@ -70,6 +70,7 @@ struct why_body {
 	int executor;
 	uint64_t ns; /* since it began */
 	bool in_join; /* which rests: nothing below it is for its worker */
+	bool has_lent; /* and a substitute runs in the worker's place */
 	char kind[WHY_NAME];
 };
 

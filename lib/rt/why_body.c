@@ -17,6 +17,12 @@ static bool is_in_join(const struct sched *s, int executor)
 	       a_load(&s->workers[executor].joiner.root, relaxed);
 }
 
+static bool has_lent(const struct sched *s, int executor)
+{
+	return executor < s->nr_workers &&
+	       a_load(&s->workers[executor].joiner.has_lent, relaxed);
+}
+
 /* Under the runtime's lock: no kind goes of which a body runs. */
 static void look_at_slot(struct why *y, const struct watch_slot *s,
 			 int executor, uint64_t now)
@@ -35,7 +41,8 @@ static void look_at_slot(struct why *y, const struct watch_slot *s,
 	b->ns = now > begin ? (uint64_t)((double)(now - begin) * 1024 /
 					 y->rt->sched.ticks_per_1024ns)
 			    : 0;
-	b->in_join = is_in_join(&y->rt->sched, executor);
+	b->has_lent = has_lent(&y->rt->sched, executor);
+	b->in_join = b->has_lent || is_in_join(&y->rt->sched, executor);
 	snprintf(b->kind, sizeof(b->kind), "%s", k->name);
 }
 

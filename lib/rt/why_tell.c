@@ -27,6 +27,13 @@ static const char *sort_of(const struct why *y, int executor)
 					    : "the blocking pool's executor";
 }
 
+static const char *rest_of(const struct why_body *b)
+{
+	if (b->has_lent)
+		return ", and rests in a join: a substitute has its seat";
+	return b->in_join ? ", and rests in a join" : "";
+}
+
 static void write_bodies(const struct why *y, struct text *t)
 {
 	const struct why_body *b;
@@ -38,8 +45,7 @@ static void write_bodies(const struct why *y, struct text *t)
 			 "a body of \"%s\" has run for %" PRIu64 " ms on %s "
 			 "%d%s\n",
 			 b->kind, b->ns / 1000000, sort_of(y, b->executor),
-			 b->executor,
-			 b->in_join ? ", and rests in a join" : "");
+			 b->executor, rest_of(b));
 	}
 	if (y->nr_bodies > i)
 		text_put(t, "%u more bodies run\n", y->nr_bodies - i);
@@ -189,8 +195,10 @@ static void write_json(const struct why *y, struct text *t)
 		text_put(t, "%s{\"kind\":", i ? "," : "");
 		text_put_quoted(t, b->kind);
 		text_put(t,
-			 ",\"executor\":%d,\"ns\":%" PRIu64 ",\"in_join\":%s}",
-			 b->executor, b->ns, b->in_join ? "true" : "false");
+			 ",\"executor\":%d,\"ns\":%" PRIu64
+			 ",\"in_join\":%s,\"has_lent\":%s}",
+			 b->executor, b->ns, b->in_join ? "true" : "false",
+			 b->has_lent ? "true" : "false");
 	}
 	write_json_sleeps(y, t);
 	text_put(t, "]}\n");

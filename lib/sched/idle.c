@@ -9,6 +9,7 @@
 #include "sched/help.h"
 #include "sched/holdoff.h"
 #include "sched/intake.h"
+#include "sched/lend.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
 #include "sched/part.h"
@@ -330,10 +331,10 @@ static int64_t (*const naps[])(struct worker *w) = {
 	retry_nap,   duty_nap, /* the last one: it may say 0, not at all */
 };
 
-/* Its CPU is somebody else's for a while. */
-static inline bool has_lent(struct worker *w)
+/* Its CPU is somebody else's, or the one whose seat it had is back. */
+static inline bool has_to_go(struct worker *w)
 {
-	return team_has(w) && quota_must_leave(w);
+	return (team_has(w) || lend_is_substitute(w)) && quota_must_leave(w);
 }
 
 /* Spinner -> busy. True: nobody of the node looks for work any more. */
@@ -349,7 +350,7 @@ static bool leave_spinners(struct worker *w)
 	return true;
 }
 
-/* A worker that has lent its CPU waits until it has it back. */
+/* A worker without a CPU waits until it has one again. */
 static void sit_out(struct worker *w)
 {
 	if (leave_spinners(w) && notify_has_sleeper(w->sched))
@@ -371,7 +372,7 @@ static uint64_t sleep_once(struct worker *w)
 
 	quota_look(w);
 	ticks = quota_spin(&s->quota);
-	if (has_lent(w)) {
+	if (has_to_go(w)) {
 		sit_out(w);
 		return ticks;
 	}
@@ -382,7 +383,7 @@ static uint64_t sleep_once(struct worker *w)
 	left = timers_arm(&s->timers, &armed);
 	for (i = 0; i < ARRAY_SIZE(naps); i++)
 		left = nap_min(left, naps[i](w));
-	if (work_left(w) || is_stopping(w) || has_lent(w) || !left) {
+	if (work_left(w) || is_stopping(w) || has_to_go(w) || !left) {
 		park_retract(&w->node->park);
 	} else {
 		counter_add(w->executor->counters, COUNTER_PARKS, 1);
@@ -432,7 +433,7 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 	uint64_t start = clock_ticks(), idle = 0, aside = s->aside_ticks;
 	uint64_t publish = s->publish_ticks, far = quota_spin(&s->quota);
 
-	if (has_lent(w))
+	if (has_to_go(w))
 		return false;
 	do {
 		if (look_once(w, w->nr_near == 0 || policy_steal_far(idle, far),
@@ -452,9 +453,9 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 			publish_look(w);
 			publish = idle + s->publish_ticks;
 		}
-	} while (idle < ticks && !is_stopping(w) && !has_lent(w) &&
+	} while (idle < ticks && !is_stopping(w) && !has_to_go(w) &&
 		 idle_spins_on(w));
-	if (has_lent(w))
+	if (has_to_go(w))
 		return false;
 	publish_look(w);
 	return look_once(w, true, item);

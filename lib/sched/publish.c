@@ -95,17 +95,17 @@ bool publish_look(struct worker *w)
 /* We have said that we sleep. */
 static bool is_anybody_busy(struct sched *s)
 {
+	/* First: who leaves it meanwhile looks after us. */
+	uint32_t nr = a_load(&s->quota.nr_standby, relaxed);
 	uint64_t word;
 	int i;
 
 	for (i = 0; i < s->nr_nodes; i++) {
 		/* [publish.d] we do not watch; pairs with [park.found]. */
 		word = a_load(&s->nodes[i].park.word, seq_cst);
-		if (park_spinners(word) + park_sleepers(word) <
-		    (uint32_t)s->nodes[i].nr_workers)
-			return true;
+		nr += park_spinners(word) + park_sleepers(word);
 	}
-	return false;
+	return nr < (uint32_t)s->nr_workers;
 }
 
 void publish_watch(struct worker *w)

@@ -7,6 +7,7 @@
 #include "base/options.h"
 #include "sched/bind.h"
 #include "sched/holdoff.h"
+#include "sched/lend.h"
 #include "sched/sched.h"
 #include "sched/team.h"
 #include "topo/topo.h"
@@ -24,12 +25,14 @@
 /* By rank within the node first, then by node. */
 static uint32_t rank_of(const struct sched *s, const struct worker *w)
 {
-	const struct worker *first = w;
+	const struct worker *first = s->workers;
 	uint32_t all_before = 0, rank, nr;
 	int i;
 
-	while (first > s->workers && first[-1].node == w->node)
-		first--;
+	if (lend_is_substitute(w))
+		return (uint32_t)w->id;
+	while (first->node != w->node)
+		first++;
 	rank = (uint32_t)(w - first);
 	for (i = 0; i < s->nr_nodes; i++) {
 		nr = (uint32_t)s->nodes[i].nr_workers;
@@ -37,7 +40,7 @@ static uint32_t rank_of(const struct sched *s, const struct worker *w)
 		if (&s->nodes[i] < w->node && nr > rank)
 			all_before++;
 	}
-	check(all_before < (uint32_t)s->nr_workers);
+	check(all_before < (uint32_t)s->nr_regular);
 	return all_before;
 }
 
@@ -62,7 +65,7 @@ void quota_init(struct sched *s, const struct sched_attr *a)
 	a_store(&q->look_at, UINT64_MAX, relaxed);
 	a_store(&q->spin, s->spin_ticks, relaxed);
 	a_store(&q->milli, s->topo->quota_milli, relaxed);
-	a_store(&q->cpus, s->nr_workers, relaxed);
+	a_store(&q->cpus, s->nr_regular, relaxed);
 	for (i = 0; i < s->nr_workers; i++)
 		s->workers[i].quota_rank = rank_of(s, &s->workers[i]);
 }
@@ -88,13 +91,13 @@ static int count_cpus(const struct sched *s)
 	CPU_ZERO(&all);
 	for (i = 0; i < s->nr_workers; i++) {
 		if (read_cpus(&s->workers[i], &own))
-			return s->nr_workers;
+			return s->nr_regular;
 		CPU_OR(&all, &all, &own);
 		bind_restore(&s->workers[i],
 			     a_load(&s->workers[i].tid, relaxed), &own);
 	}
 	i = CPU_COUNT(&all);
-	return i < s->nr_workers ? i : s->nr_workers;
+	return i < s->nr_regular ? i : s->nr_regular;
 }
 
 /* True: it was another number before. */
@@ -110,7 +113,7 @@ static bool replace_number(_Atomic(int) *old, int value)
 /* True: there is news, and the workers go by it. */
 static bool look_at_quota(struct sched *s)
 {
-	int nr = s->nr_workers, milli, cpus, least;
+	int nr = s->nr_regular, milli, cpus, least;
 	struct quota *q = &s->quota;
 	bool is_new;
 
@@ -159,7 +162,7 @@ void quota_stir(struct quota *q)
 static uint32_t nr_running(const struct sched *s)
 {
 	uint32_t nr = a_load(&s->quota.nr_running, relaxed);
-	uint32_t all = (uint32_t)s->nr_workers;
+	uint32_t all = (uint32_t)s->nr_regular;
 
 	return nr && nr < all ? nr : all;
 }
@@ -173,7 +176,7 @@ static void tell_quota(const struct sched *s)
 		 "quota: %d.%03d CPUs%s, threads of workers may use %d, "
 		 "%u of %d workers run, %s",
 		 milli / 1000, milli % 1000, milli ? "" : " (none)",
-		 a_load(&q->cpus, relaxed), nr_running(s), s->nr_workers,
+		 a_load(&q->cpus, relaxed), nr_running(s), s->nr_regular,
 		 quota_spin(q) ? "idle ones spin" : "no spinning");
 }
 
@@ -208,8 +211,13 @@ void quota_look(struct worker *w)
 
 static bool may_run(const struct worker *w)
 {
-	uint32_t nr = a_load(&w->sched->quota.nr_running, relaxed);
+	const struct quota *q = &w->sched->quota;
+	uint32_t nr = a_load(&q->nr_running, relaxed);
 
+	if (lend_is_substitute(w))
+		/* [lend.d] after is_parking; pairs with [lend.a]. */
+		return w->id - w->sched->nr_regular <
+		       (int)a_load(&q->nr_lent, seq_cst);
 	return !team_has(w) && (likely(!nr || w->quota_rank < nr) ||
 				a_load(&w->is_exempt, relaxed));
 }
@@ -243,11 +251,16 @@ static bool all_sleep(struct sched *s)
 }
 
 /* Until there is news, or it is time to look. */
-static void wait_for_change(struct sched *s, uint32_t word)
+static void wait_for_change(struct worker *w, uint32_t word)
 {
+	struct sched *s = w->sched;
 	struct quota *q = &s->quota;
 	int64_t nap_ns = -1;
 
+	if (lend_is_substitute(w)) {
+		futex_wait(&q->word, word, nap_ns);
+		return;
+	}
 	/* [quota.c] before we look at the others; pairs with [quota.b]. */
 	a_store(&q->is_deep, 1, seq_cst);
 	if (!all_sleep(s)) {
@@ -270,7 +283,7 @@ static void wait_on_standby(struct worker *w)
 		/* [sched.stopping] after the word; pairs with [sched.stop]. */
 		if (may_run(w) || a_load(&s->is_stopping, seq_cst))
 			break;
-		wait_for_change(s, word);
+		wait_for_change(w, word);
 		quota_look(w);
 	}
 }

@@ -25,6 +25,10 @@
  *	(B) looks at is_deep             (D) looks whether all sleep
  *
  * All four are seq_cst: B sees C, or D sees A.
+ *
+ * Substitutes, whose ranks are the last ones, run while seats are lent
+ *(lend.h), however many CPUs there are. They look at nothing while they stand
+ *by.
  */
 #ifndef SCHED_QUOTA_H
 #define SCHED_QUOTA_H
@@ -57,7 +61,8 @@ struct quota {
 	_Atomic(uint64_t) look_at; /* ticks; UINT64_MAX: never */
 	_Atomic(uint64_t) patience; /* ticks after look_at; 0: CPUs are few */
 	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
-	_Atomic(uint32_t) nr_running; /* workers of lower rank run; 0: all */
+	_Atomic(uint32_t) nr_running; /* workers of lower rank run; 0: all
+				       * but substitutes */
 	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
 	_Atomic(int64_t) read_ns; /* when it was read; 0: nobody does */
 	_Atomic(int) cpus; /* for all workers, at most one each */
@@ -66,6 +71,7 @@ struct quota {
 	_Alignas(CACHE_LINE) _Atomic(uint32_t)
 		word; /* futex of those on standby */
 	_Atomic(uint32_t) nr_standby;
+	_Atomic(uint32_t) nr_lent; /* and so many run more, see lend.h */
 	_Atomic(uint32_t) is_deep; /* some may sleep there for ever */
 };
 

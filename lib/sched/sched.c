@@ -216,6 +216,8 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 			const struct topo_cpu *cpu)
 {
 	struct worker *w = &s->workers[i];
+	bool is_substitute = i >= s->nr_regular;
+	uint32_t bind = a->bind;
 
 	prefer_node(s, w, sizeof(*w), cpu->node);
 	prefer_node(s, &a->executors[i], sizeof(a->executors[i]), cpu->node);
@@ -226,10 +228,12 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	w->executor = &a->executors[i];
 	w->executor->worker = w;
 	w->executor->node = cpu->node;
-	w->cpu = a->bind == BIND_CPU ? cpu->os_cpu : -1;
-	a_store(&w->bind, a->bind, relaxed);
+	if (bind == BIND_CPU && is_substitute)
+		bind = BIND_NODE;
+	w->cpu = bind == BIND_CPU ? cpu->os_cpu : -1;
+	a_store(&w->bind, bind, relaxed);
 	w->node = &s->nodes[cpu->node];
-	w->node->nr_workers++;
+	w->node->nr_workers += !is_substitute;
 	w->rng = 0x9e3779b97f4a7c15ull * (uint64_t)(i + 1);
 }
 
@@ -378,6 +382,7 @@ int sched_start(struct sched *s, const struct sched_attr *a)
 	s->ops = *a->ops;
 	s->topo = a->topo;
 	s->nr_workers = a->nr_workers;
+	s->nr_regular = a->nr_regular;
 	s->nr_nodes = a->topo->nr_nodes;
 	s->options = o;
 	s->is_serial = o->serial != 0;

@@ -86,7 +86,7 @@ struct sched_attr {
 	/* Sets up executor i, whose memory is on its node by now. */
 	void (*init_executor)(void *u, int i);
 	void *u;
-	int nr_workers;
+	int nr_workers, nr_regular;
 	const int *cpu_index; /* of each worker: an index into topo->cpu */
 	uint32_t bind; /* enum bind: what the workers are bound to */
 	bool is_crowded; /* there are more workers than CPUs: nobody spins */
@@ -102,6 +102,7 @@ struct sched {
 	struct worker *workers;
 	struct sched_node *nodes;
 	int nr_workers, nr_nodes;
+	int nr_regular; /* of them; the others are substitutes, see lend.h */
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned; /* workers began bound to one CPU each */

@@ -54,10 +54,10 @@ static void wait_for(struct worker *v)
 
 static struct worker *first_of(const struct worker *w)
 {
-	struct worker *first = &w->sched->workers[w->id];
+	struct worker *first = w->sched->workers;
 
-	while (first > w->sched->workers && first[-1].node == w->node)
-		first--;
+	while (first->node != w->node)
+		first++;
 	return first;
 }
 

@@ -72,7 +72,7 @@ struct sched_node {
 
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
-	int nr_workers;
+	int nr_workers; /* without substitutes */
 
 	/* Workers that begin or end a team, see team.h. */
 	struct lock team_lock;
@@ -108,6 +108,9 @@ struct joiner {
 
 	/* Any thread: calls of it; a futex. */
 	_Atomic(uint32_t) nr_calls;
+
+	/* This worker sets, see lend.h; lkdf_why() reads. */
+	_Atomic(uint32_t) has_lent;
 };
 
 struct worker {

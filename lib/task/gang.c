@@ -261,8 +261,8 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 		return -ENOMEM;
 	*g = (struct lkdf_gang){ .rt = rt,
 				 .first = &rt->sched.workers[0],
-				 .nr_places = (unsigned)rt->sched.nr_workers,
-				 .size = (unsigned)rt->sched.nr_workers };
+				 .nr_places = (unsigned)rt->sched.nr_regular,
+				 .size = (unsigned)rt->sched.nr_regular };
 	rc = scope_create(rt, rt->root, &(struct lkdf_scope_attr){ 0 },
 			  &g->scope);
 	if (!rc)

@@ -21,6 +21,7 @@
 #include "data/claim.h"
 #include "sched/gate.h"
 #include "sched/joiner.h"
+#include "sched/lend.h"
 #include "sched/nap.h"
 #include "sched/team.h"
 #include "sched/tick.h"
@@ -116,6 +117,36 @@ static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 			    sched_ns(w->sched, clock_ticks() - start));
 }
 
+/* Of a join: how it has rested since it found something. */
+struct rest {
+	int64_t nap_ns; /* the last nap's length */
+	int64_t told_ns; /* of all naps; see descend_tell() */
+	bool has_lent; /* a substitute runs in its place */
+};
+
+/* It can go on. */
+static void end_rest(struct worker *w, struct rest *r)
+{
+	r->nap_ns = 0;
+	if (r->has_lent)
+		lend_end(w);
+	r->has_lent = false;
+}
+
+static void rest_once(struct worker *w, struct task *t, struct rest *r)
+{
+	nap_join(&r->nap_ns);
+	r->told_ns += r->nap_ns;
+	if (unlikely(r->told_ns >= TOLD_NS && r->told_ns - r->nap_ns < TOLD_NS))
+		descend_tell(w, t);
+	if (w && !r->has_lent && !team_has(w))
+		r->has_lent = lend_begin(w, r->nap_ns);
+	rest_in_join(w, t, r->nap_ns);
+	/* Before the work, or else both would run. */
+	if (r->has_lent && descend_sees(w, t))
+		end_rest(w, r);
+}
+
 /*
  * The body of a plain child that needed nothing before has returned rc. The
  * context is the join's own: its fields come back as they were.
@@ -208,7 +239,7 @@ int task_join(struct lkdf_ctx *c)
 	struct task *t = c->task;
 	uint32_t nr_run = 0;
 	unsigned spins = 0;
-	int64_t nap_ns = 0, rested_ns = 0;
+	struct rest rest = { 0 };
 
 	if (!t)
 		return 0;
@@ -217,7 +248,8 @@ int task_join(struct lkdf_ctx *c)
 	while (has_children(t)) {
 		if (w && (pop_child(w, t, &child, &nr_run) || descend(w, t))) {
 			spins = 0;
-			nap_ns = 0;
+			if (unlikely(rest.nap_ns))
+				end_rest(w, &rest);
 			continue;
 		}
 		if (w && completion_poll(w))
@@ -227,15 +259,11 @@ int task_join(struct lkdf_ctx *c)
 		if (++spins < SPINS)
 			a_pause();
 		else if (!sched_tick(&t->kind->rt->sched, t->kind->rt) &&
-			 (!w || !descend_slowly(w, t))) {
-			nap_join(&nap_ns);
-			rested_ns += nap_ns;
-			if (unlikely(rested_ns >= TOLD_NS &&
-				     rested_ns - nap_ns < TOLD_NS))
-				descend_tell(w, t);
-			rest_in_join(w, t, nap_ns);
-		}
+			 (!w || !descend_slowly(w, t)))
+			rest_once(w, t, &rest);
 	}
+	if (unlikely(rest.nap_ns))
+		end_rest(w, &rest);
 	/* Those that ran here, counted together. */
 	counter_add(c->ex->counters, COUNTER_TASKS, nr_run);
 	if (unlikely(a_load(&t->child_err, relaxed)))

@@ -52,7 +52,7 @@ static void cut_units(struct shift *x)
 	/* Not looked at yet: a block is one iteration at first. */
 	x->rest.block = max_u64(x->rest.block, 1);
 	if (x->loop->is_static) {
-		x->nr_units = (uint32_t)x->loop->rt->nr_workers;
+		x->nr_units = (uint32_t)x->loop->rt->nr_regular;
 		return;
 	}
 	units = (nr - 1) / x->loop->grain + 1;
@@ -323,6 +323,16 @@ static void wait_for_members(struct lkdf *rt, struct crew *c,
 	wait_ended(rt, "lkdf_for", begin);
 }
 
+/* Of those that get a share. Static: one part each, none for substitutes. */
+static uint32_t last_seat(const struct loop *l, bool is_outside)
+{
+	const struct sched *s = &l->rt->sched;
+
+	if (l->is_static)
+		return (uint32_t)s->nr_regular - 1;
+	return (uint32_t)(is_outside ? s->nr_workers : s->nr_workers - 1);
+}
+
 bool crew_runs_loop(struct loop *l, struct executor *ex, const struct piece *p)
 {
 	struct shift x = { .loop = l, .rest = *p };
@@ -341,8 +351,7 @@ bool crew_runs_loop(struct loop *l, struct executor *ex, const struct piece *p)
 		client_comes(s);
 	cut_units(&x);
 	seat = find_seat(l, ex);
-	crew_deal(c, x.nr_units,
-		  seat == last && !l->is_static ? last : last - 1);
+	crew_deal(c, x.nr_units, last_seat(x.loop, seat == last));
 	spin = park_spinners(a_load(&n->park.word, relaxed));
 	a_store(&c->nr_wakes, count_wakes(&x, spin), relaxed);
 	crew_open(c, seat, &x);

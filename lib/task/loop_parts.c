@@ -43,7 +43,7 @@ static int by_workers(const struct loop *l, struct part *part)
 		if (!s->nodes[i].nr_workers)
 			continue;
 		below += (uint64_t)s->nodes[i].nr_workers;
-		end = loop_share(l, below, (uint64_t)s->nr_workers);
+		end = loop_share(l, below, (uint64_t)s->nr_regular);
 		if (begin < end)
 			part[nr++] = (struct part){ begin, end, i };
 		begin = end;

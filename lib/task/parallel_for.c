@@ -119,9 +119,9 @@ static int take_part(struct loop *l, const struct executor *ex)
 {
 	int i;
 
-	if (take_block(l, ex->id))
+	if (ex->id < l->rt->nr_regular && take_block(l, ex->id))
 		return ex->id;
-	for (i = 0; i < l->rt->nr_workers; i++)
+	for (i = 0; i < l->rt->nr_regular; i++)
 		if (l->rt->executors[i].node == ex->node && take_block(l, i))
 			return i;
 	return -1;
@@ -131,7 +131,7 @@ static void run_static(struct lkdf_ctx *c, const struct lkdf_scope *s,
 		       struct piece *p)
 {
 	struct loop *l = p->loop;
-	uint64_t all = (uint64_t)l->rt->nr_workers, part;
+	uint64_t all = (uint64_t)l->rt->nr_regular, part;
 	int worker = take_part(l, c->ex);
 
 	check(worker >= 0);
@@ -199,7 +199,7 @@ int loop_start(struct loop *l)
 {
 	const struct sched *s = &l->rt->sched;
 	uint64_t nr = l->range.end - l->range.begin;
-	uint64_t workers = (uint64_t)s->nr_workers;
+	uint64_t workers = (uint64_t)s->nr_regular;
 
 	l->grain = l->range.grain ? l->range.grain : 1;
 	l->is_auto = !l->range.grain && !l->is_static;
@@ -259,7 +259,7 @@ static void batch_set(struct batch *b, int i, struct loop *l, int node)
 static int batch_fill(struct batch *b, struct loop *l)
 {
 	struct part *part = NULL;
-	int i, rc, nr = l->rt->nr_workers;
+	int i, rc, nr = l->rt->nr_regular;
 
 	if (!l->is_static) {
 		nr = loop_parts(l, &part);
@@ -416,7 +416,7 @@ static int prepare_pieces(struct loop *l)
 
 	if (rc || !l->is_static)
 		return rc;
-	l->is_taken = calloc((size_t)l->rt->nr_workers, sizeof(*l->is_taken));
+	l->is_taken = calloc((size_t)l->rt->nr_regular, sizeof(*l->is_taken));
 	if (!l->is_taken)
 		return err(-ENOMEM, "for: no memory for %d parts",
 			   l->rt->nr_workers);

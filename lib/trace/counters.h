@@ -29,6 +29,8 @@
 	  "ready work lay behind a body while a worker was idle")              \
 	X(JOIN_IDLE_NS, "join_idle_ns", "ns",                                  \
 	  "bodies waited in a join that had nothing to run")                   \
+	X(LENDS, "lends", "times",                                             \
+	  "a worker that rested in a join lent its seat")                      \
 	X(QUOTA, "quota", "times", "a worker saw other CPUs or another quota") \
 	X(STANDBY, "standby", "times",                                         \
 	  "a worker stopped, as there were fewer CPUs than workers")           \

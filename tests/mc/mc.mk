@@ -18,6 +18,7 @@ MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_help = $(MC_SRC_strand) lib/sched/help.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_join := lib/sched/deque.c lib/sched/joiner.c
+MC_SRC_lend := lib/sched/help.c lib/sched/lend.c lib/sched/park.c lib/sched/quota.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_loop := lib/run/control.c
 MC_SRC_part = $(MC_SRC_strand)

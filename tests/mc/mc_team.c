@@ -51,7 +51,7 @@ static void init(void)
 	int i;
 
 	sched.workers = workers;
-	sched.nr_workers = node.nr_workers = NR_WORKERS;
+	sched.nr_workers = sched.nr_regular = node.nr_workers = NR_WORKERS;
 	park_init(&node.park);
 	a_store(&node.team_lock.word, 0, relaxed);
 	a_store(&node.team_word, 0, relaxed);

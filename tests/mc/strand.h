@@ -113,7 +113,7 @@ static void init_with(int nr, bool is_spread)
 	sched.ops.run = run;
 	sched.workers = workers;
 	sched.nodes = nodes;
-	sched.nr_workers = nr;
+	sched.nr_workers = sched.nr_regular = nr;
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
 	sched.wake_ticks = sched.publish_ticks = 0;

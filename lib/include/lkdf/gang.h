@@ -43,7 +43,7 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
 /**
  * lkdf_gang_resize() - set how many workers run members and their tasks
  * @g:  gang
- * @nr: 1 .. lkdf_nr_workers(); as many as there are workers at first
+ * @nr: 1 .. lkdf_nr_workers() without substitutes, as many as at first
  *
  * Workers @nr and up sleep from now on, as worker 0 does, until a later call
  * asks for more of them or the gang is given back: tasks of the members run on

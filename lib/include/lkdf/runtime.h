@@ -168,7 +168,8 @@ uint64_t lkdf_caps(const struct lkdf *rt);
  * Threads of the blocking pool and spare ones are no workers, see
  * lkdf_nr_executors(). With serial=yes the count is 1. It does not change until
  * close: where the CPU quota falls, or workers are in reserve for a higher one
- * (option reserve_workers), fewer of them run.
+ * (option reserve_workers), fewer of them run. Substitutes (option substitutes)
+ * have the last numbers, and run while other workers rest in joins.
  *
  * Context: any thread, does not block.
  * Return: a count >= 1; -EINVAL @rt is NULL.

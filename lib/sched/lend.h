@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * A worker that rests in a join has a CPU and may run nothing but work below
+ * its task. After LEND_NS of that it lends its seat: one of the substitutes,
+ *the last workers of the runtime (option substitutes), runs whatever is ready
+ *until the join finds work or is over. Substitutes are on standby meanwhile,
+ *see quota.h; so many of them may run as seats are lent.
+ *
+ * The lender waits for nobody: it goes on at once, and its substitute leaves
+ * where it comes between two bodies. So a foreign body that waits for what the
+ * lender does after its join hangs no more than beside any other worker, and
+ * for the rest of one body there are more threads than CPUs.
+ *
+ *	lender                           substitute
+ *	(A) nr_lent - 1                  (C) is_parking = 1
+ *	(B) looks at is_parking          (D) looks at nr_lent
+ *
+ * All four are seq_cst: B sees C and calls it, or D sees A and it does not
+ * sleep. A substitute that sleeps on all the same would take a wake-up that was
+ * meant for others, and pass it on; a seat that is lent it hears of as of any
+ * news of the quota.
+ */
+#ifndef SCHED_LEND_H
+#define SCHED_LEND_H
+
+#include "sched/sched.h"
+
+/* Of a join in which there is nothing to run. */
+#define LEND_NS 50000
+
+static inline bool lend_is_substitute(const struct worker *w)
+{
+	return unlikely(w->id >= w->sched->nr_regular);
+}
+
+/*
+ * This worker only, in a join, before it rests for so long. True: its seat is
+ * lent, until lend_end().
+ */
+bool lend_begin(struct worker *w, int64_t nap_ns);
+void lend_end(struct worker *w);
+
+#endif
