@@ -58,9 +58,10 @@ $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
 
-# Who reads in lkdf bench io, at small sizes.
-API_TESTS += $(BENCH_DIR)/test_io_arms
-$(BENCH_DIR)/test_io_arms: $(BUILD)/tool/tests/bench/test_io_arms.o \
+# Who reads in lkdf bench io, and the locks of lkdf bench policy, at small sizes.
+BENCH_ARMS := $(addprefix $(BENCH_DIR)/,test_io_arms test_locks)
+API_TESTS += $(BENCH_ARMS)
+$(BENCH_ARMS): $(BENCH_DIR)/%: $(BUILD)/tool/tests/bench/%.o \
 		$(filter-out %/suites/suites.o,$(BENCH_OBJ)) $(BENCH_TOOL) \
 		$(BUILD)/tool/tools/bench/suites.o $(LIB_SO)
 	$(call say,LD)

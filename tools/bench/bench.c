@@ -27,7 +27,8 @@ static const struct cli_row rows[] = {
 	{ "quick", 0, CLI_FLAG, offsetof(struct bench_opts, is_quick), NULL,
 	  "fewer rounds, below 40 s; leaves the large graphs out" },
 	{ "workers", 'w', CLI_TEXT, offsetof(struct bench_opts, workers),
-	  "LIST", "numbers of workers, up to 64 of them (1,2)" },
+	  "LIST",
+	  "numbers of workers, up to 64 of them (1,2; policy: by CPUs)" },
 	{ "out", 'o', CLI_TEXT, offsetof(struct bench_opts, out), "FILE",
 	  "write the JSON object to a file as well" },
 	{ "file", 'f', CLI_TEXT, offsetof(struct bench_opts, file), "FILE",
@@ -58,7 +59,8 @@ const struct cli_spec bench_spec = {
 		"  channel    values from producers to consumers\n"
 		"  cpp        lkdf.hpp and coroutines beside the C calls\n"
 		"  placement  where pages are: /dev/lkdf, move_pages, numa_maps\n"
-		"  policy     contention: what facts win, what they cost\n"
+		"  policy     contention: locks that bodies meet in, by the way\n"
+		"             they run; what facts win, what they cost\n"
 		"  device     kernels on an OpenCL device, or a card of CUDA\n"
 		"  trace      what a recording costs, and what it loses\n"
 		"  scale      what more workers win, and what stops them\n\n"
@@ -257,7 +259,7 @@ static int start_whole(const struct bench_suite *suite, char **argv,
 static int run_verb(int argc, char **argv, char **words)
 {
 	struct cli_error e = { "bench", CLI_USAGE, NULL, "--workers 1,2" };
-	struct bench_opts o = { .workers = "1,2", .device = "opencl" };
+	struct bench_opts o = { .device = "opencl" };
 	const struct bench_suite *suite;
 	struct bench b = { .rounds = 21 };
 	int code;
@@ -267,7 +269,8 @@ static int run_verb(int argc, char **argv, char **words)
 	suite = find_suite(argv[1], &code);
 	if (!suite)
 		return code;
-	if (parse_workers(&b, o.workers))
+	b.is_told = o.workers != NULL;
+	if (parse_workers(&b, b.is_told ? o.workers : "1,2"))
 		return cli_fail(&e,
 				"--workers \"%s\" is no list of 1 to %d "
 				"numbers of 1 .. 64",

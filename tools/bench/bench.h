@@ -22,6 +22,7 @@ struct bench {
 	bool is_quick;
 	int workers[BENCH_MAX_COUNTS]; /* numbers of workers to measure with */
 	unsigned nr_counts;
+	bool is_told; /* by --workers */
 	unsigned rounds; /* for the cheap rows; others take a part of it */
 	const char *file, *dir; /* of io; file NULL: its own, in dir */
 	const char *device; /* of device: "opencl" or "cuda" */
@@ -54,6 +55,8 @@ int bench_submit(struct bench *b);
 double bench_submit_steps(const struct bench *b);
 int bench_idle(struct bench *b);
 double bench_idle_steps(const struct bench *b);
+int bench_convoy(struct bench *b); /* of policy */
+double bench_convoy_steps(const struct bench *b);
 int bench_wake(struct bench *b);
 double bench_wake_steps(const struct bench *b);
 

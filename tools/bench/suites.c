@@ -18,7 +18,7 @@ const struct bench_suite bench_suites[] = {
 	{ "channel", NULL, NULL },
 	{ "cpp", NULL, NULL },
 	{ "placement", NULL, NULL },
-	{ "policy", NULL, NULL },
+	{ "policy", bench_convoy_steps, bench_convoy },
 	{ "device", NULL, NULL },
 	{ "trace", NULL, NULL },
 	{ "scale", NULL, NULL },

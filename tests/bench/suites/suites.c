@@ -64,6 +64,18 @@ static int run_wake(struct bench *b)
 	return rc ? rc : bench_burst(b);
 }
 
+static double policy_steps(const struct bench *b)
+{
+	return bench_convoy_steps(b) + bench_policy_steps(b);
+}
+
+static int run_policy(struct bench *b)
+{
+	int rc = bench_convoy(b);
+
+	return rc ? rc : bench_policy(b);
+}
+
 const struct bench_suite bench_suites[] = {
 	{ "graph", graph_steps, run_graph },
 	{ "forkjoin", bench_forkjoin_steps, bench_forkjoin },
@@ -77,7 +89,7 @@ const struct bench_suite bench_suites[] = {
 	{ "channel", bench_channel_steps, bench_channel },
 	{ "cpp", bench_cpp_steps, bench_cpp },
 	{ "placement", bench_placement_steps, bench_placement },
-	{ "policy", bench_policy_steps, bench_policy },
+	{ "policy", policy_steps, run_policy },
 	{ "device", bench_device_steps, bench_device },
 	{ "trace", bench_recorded_steps, bench_recorded },
 	{ "scale", bench_scale_steps, bench_scale },
