@@ -5,6 +5,7 @@
 #include "core/signals.h"
 #include "data/facts.h"
 #include "signal/workers.h"
+#include "task/narrowing.h"
 
 #include <string.h>
 
@@ -27,8 +28,10 @@ int lkdf_signals(struct lkdf *rt, int worker, struct lkdf_facts *out)
 	size = out->size;
 	workers_read(&rt->signals, worker, &s);
 	facts_tell(rt, worker, &s);
-	if (worker < 0)
+	if (worker < 0) {
 		signals_tell(rt, &s);
+		narrowing_tell(rt, &s);
+	}
 	s.size = size;
 	/* A caller of a later version finds that nobody knows the rest. */
 	memset(out, 0, size);

@@ -47,6 +47,7 @@ struct lkdf_limit;
 struct lkdf_place;
 struct lkdf_scope;
 struct lkdf_thread;
+struct narrowing;
 struct runtime_parts;
 struct seal_pass;
 struct task;
@@ -101,6 +102,7 @@ struct lkdf {
 	struct pollers pollers; /* see lkdf_poll_add() */
 	struct workers signals; /* how the workers fare */
 	struct windows windows; /* and where their time went lately */
+	struct narrowing *narrowing; /* see task/narrowing.h; NULL: none */
 	struct pool pool[NR_POOLS];
 	struct stocks stocks; /* for threads of the user */
 	_Atomic(uint64_t) nr_handles;
@@ -149,6 +151,7 @@ struct lkdf {
 	uint32_t free_frame; /* first free slot + 1 */
 	struct lkdf_place *part_places; /* all parts; they stay until close */
 	struct list kinds; /* all that tasks may have, the library's too */
+	bool notes_kinds; /* see kind_note_all() */
 	struct lkdf_kind *dead_kinds; /* see kind_put() */
 	struct lkdf_kind *loop_kind; /* of pieces; made by the first loop */
 

@@ -61,8 +61,9 @@ void signals_enter(struct executor *ex)
 }
 
 /* A worker that comes by when a window is over closes it. */
-static void turn_window(struct lkdf *rt)
+static void turn_window(struct worker *w)
 {
+	struct lkdf *rt = w->executor->rt;
 	int64_t now = clock_now_ns();
 	struct workers_mark mark;
 
@@ -70,6 +71,8 @@ static void turn_window(struct lkdf *rt)
 		return;
 	workers_mark(&rt->signals, &mark);
 	windows_turn(&rt->windows, &mark, now);
+	if (rt->sched.ops.window)
+		rt->sched.ops.window(w, &rt->windows.last);
 	windows_end(&rt->windows);
 }
 
@@ -82,7 +85,7 @@ void signals_looked(struct worker *w)
 		bind_look(w, a_load(&f->run_delay_ns, relaxed),
 			  a_load(&f->at_ns, relaxed));
 	if (rt->nr_workers > 1 && !holdoff_is_on(w))
-		turn_window(rt);
+		turn_window(w);
 }
 
 static struct lkdf_fact fact_of(uint64_t value, uint64_t age, uint32_t source)

@@ -119,7 +119,7 @@ static void init_executor(void *u, int i)
 	ex->id = i;
 	ex->ring = &rt->trace.rings[i];
 	ex->counters = rt->trace.rings[i].counters;
-	ex->kinds = ex->ring->kinds;
+	a_store(&ex->kinds, ex->ring->kinds, relaxed);
 	ex->noted = workers_kind_at(&rt->signals, i);
 	if (!ex->noted)
 		ex->noted = &ex->unread;

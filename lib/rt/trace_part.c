@@ -6,6 +6,7 @@
 #include "core/signals.h"
 #include "core/stock.h"
 #include "mem/heap.h"
+#include "task/narrowing.h"
 #include "topo/topo.h"
 #include "trace/drain.h"
 
@@ -87,12 +88,14 @@ int trace_part_open(struct lkdf *rt)
 	if (rc)
 		return rc;
 	open_listing(rt);
-	return signals_open(rt);
+	rc = signals_open(rt);
+	return rc ? rc : narrowing_open(rt);
 }
 
 void trace_part_close(struct lkdf *rt)
 {
 	rt->heap->labels.listing.address = NULL;
+	narrowing_close(rt);
 	trace_close(&rt->trace);
 	signals_close(rt);
 }

@@ -23,6 +23,7 @@
 #include "sched/tick.h"
 #include "task/descend.h"
 #include "task/kind.h"
+#include "task/narrowing.h"
 #include "task/task.h"
 #include "task/tick.h"
 #include "task/urgent.h"
@@ -410,6 +411,7 @@ const struct sched_ops run_ops = {
 	.poll = facts_idle,
 	.wait = completion_wait,
 	.tick = task_tick,
+	.window = narrowing_turn,
 	.nap = completion_nap,
 	.leave = completion_leave,
 	.urgent = urgent_look,

@@ -30,7 +30,9 @@ struct executor {
 	int node;
 	struct trace_ring *ring; /* its events and slices */
 	_Atomic(uint32_t) *noted; /* for the probe, see task/noted.h */
-	struct kind_row *kinds; /* NULL: bodies are not counted by kind */
+
+	/* Set before as well, and when a trial needs counts; see noted.h. */
+	_Atomic(struct kind_row *) kinds; /* NULL: bodies are not counted */
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */

@@ -19,6 +19,7 @@
 struct log;
 struct options;
 struct topo;
+struct window;
 
 struct sched_ops {
 	/* A worker's thread has started; may be NULL. */
@@ -61,6 +62,8 @@ struct sched_ops {
 	 */
 	int64_t (*nap)(struct worker *w);
 	void (*leave)(struct worker *w);
+	/* A worker has closed a window (signal/windows.h). May be NULL. */
+	void (*window)(struct worker *w, const struct window *win);
 	/*
 	 * There have been URGENT tasks that other threads may run, and no
 	 * worker of the node looks for work any more. Set with has_urgent.

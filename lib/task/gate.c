@@ -58,7 +58,7 @@ static bool may_have(const struct lkdf_kind *k)
 	       !k->is_member && !a_load(&k->gate, relaxed);
 }
 
-static bool add_kind(struct gate *g, struct lkdf_kind *k)
+bool gate_add_locked(struct gate *g, struct lkdf_kind *k)
 {
 	mutex_assert_held(&k->rt->lock);
 	if (!may_have(k))
@@ -72,7 +72,7 @@ bool gate_add(struct gate *g, struct lkdf_kind *k)
 	bool is_added;
 
 	pthread_mutex_lock(&k->rt->lock);
-	is_added = add_kind(g, k);
+	is_added = gate_add_locked(g, k);
 	pthread_mutex_unlock(&k->rt->lock);
 	return is_added;
 }
@@ -108,12 +108,12 @@ void gate_force(struct lkdf_kind *k)
 	struct lkdf *rt = k->rt;
 	struct gate *g;
 
-	if (rt->options->narrow != NARROW_FORCE || rt->nr_workers == 1)
+	if (rt->options->narrow != NARROW_WISH_FORCE || rt->nr_workers == 1)
 		return;
 	pthread_mutex_lock(&rt->lock);
 	g = forced_gate(rt, k->trace_name);
 	if (g)
-		add_kind(g, k);
+		gate_add_locked(g, k);
 	pthread_mutex_unlock(&rt->lock);
 }
 

@@ -33,9 +33,9 @@
 
 /* Values of option narrow. */
 enum narrow_wish {
-	NARROW_OFF,
-	NARROW_AUTO,
-	NARROW_FORCE, /* all kinds of the user, for tests */
+	NARROW_WISH_OFF,
+	NARROW_WISH_AUTO,
+	NARROW_WISH_FORCE, /* all kinds of the user, for tests */
 };
 
 struct lkdf;
@@ -48,6 +48,9 @@ struct gate *gate_create(struct lkdf *rt);
  * kinds with limits, that block, that are members of a gang, or the library's.
  */
 bool gate_add(struct gate *g, struct lkdf_kind *k);
+
+/* As gate_add(), under the lock of the runtime, where kinds stay. */
+bool gate_add_locked(struct gate *g, struct lkdf_kind *k);
 
 /*
  * Any thread: so many workers may run bodies of the set, 1 or more. As many as

@@ -209,6 +209,12 @@ void kind_set_paths(struct lkdf_kind *k, uint32_t slow);
 /* Bodies of all kinds are recorded from now on, or not any more. */
 void kind_trace_all(struct lkdf *rt, bool is_traced);
 
+/*
+ * Bodies of all kinds are noted, and so counted where executors have rows for
+ * it, from now on; or not any more, unless somebody else wants it.
+ */
+void kind_note_all(struct lkdf *rt, bool is_noted);
+
 /* Frees the dead ones if nothing lives. */
 void kind_reap(struct lkdf *rt);
 
@@ -274,10 +280,11 @@ struct kind_count {
 void kind_count(struct lkdf_kind *k, struct kind_count *out);
 
 /*
- * Under the runtime's lock, by one thread at a time: a look. True: bodies of
- * the kind take too long, and at least_ticks or more alone.
+ * Under the runtime's lock, by one thread at a time: a look, with the counts of
+ * now. asks: samples are wanted soon. True: bodies of the kind take too long.
  */
-bool kind_is_stretched(struct lkdf_kind *k, uint64_t least_ticks);
+bool kind_is_stretched(struct lkdf_kind *k, const struct kind_count *c,
+		       bool asks);
 
 /*
  * Ticks that the shortest body of kinds with that name in recordings took, of

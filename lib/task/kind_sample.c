@@ -149,35 +149,33 @@ static void look_at_one(struct lkdf_kind *k, void *u)
 }
 
 /* A verdict of long ago is no sign of trouble now. */
-static void wait_for_votes(struct lkdf_kind *k, const struct kind_count *c)
+static void wait_for_votes(struct lkdf_kind *k, const struct kind_count *c,
+			   bool asks)
 {
 	struct stretch *s = &k->stretch;
 
 	s->age++;
 	if (s->age >= 4 * STRETCH_EVERY)
 		s->is_stretched = false;
-	if (c->is_short && s->age % STRETCH_EVERY == 0)
+	if (c->is_short && (asks || s->age % STRETCH_EVERY == 0))
 		kind_each_copy(k, look_at_one, NULL);
 }
 
-bool kind_is_stretched(struct lkdf_kind *k, uint64_t least_ticks)
+bool kind_is_stretched(struct lkdf_kind *k, const struct kind_count *c,
+		       bool asks)
 {
+	uint32_t nr = c->nr_votes - k->stretch.votes;
 	struct stretch *s = &k->stretch;
-	struct kind_count c;
-	uint32_t nr;
 
-	kind_count(k, &c);
-	nr = c.nr_votes - s->votes;
 	if (nr < STRETCH_VOTES) {
-		wait_for_votes(k, &c);
-	} else {
-		s->is_stretched =
-			(c.nr_stretched - s->stretched) >= nr - nr / 4;
-		s->votes = c.nr_votes;
-		s->stretched = c.nr_stretched;
-		s->age = 0;
+		wait_for_votes(k, c, asks);
+		return s->is_stretched;
 	}
-	return s->is_stretched && c.least_ticks >= least_ticks;
+	s->is_stretched = c->nr_stretched - s->stretched >= nr - nr / 4;
+	s->votes = c->nr_votes;
+	s->stretched = c->nr_stretched;
+	s->age = 0;
+	return s->is_stretched;
 }
 
 uint64_t kind_alone_ticks(struct lkdf *rt, uint32_t trace_name)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Recordings that begin and end while tasks run: all kinds follow. */
+/* Recordings and counts that begin and end while tasks run: all kinds follow.
+ */
 #include "task/kind.h"
 
 #include "core/runtime.h"
+#include "core/signals.h"
 
 /* The short ways are for those that nobody traces. */
 void kind_set_paths(struct lkdf_kind *k, uint32_t slow)
@@ -41,16 +43,39 @@ void kind_trace_all(struct lkdf *rt, bool is_traced)
 	pthread_mutex_unlock(&rt->lock);
 }
 
-/* Under the lock it is as whoever starts or ends a recording wants all. */
+static void note_one(struct lkdf_kind *k, void *is_noted)
+{
+	if (*(bool *)is_noted)
+		a_or(&k->slow, SLOW_NOTED, relaxed);
+	else
+		a_and(&k->slow, ~SLOW_NOTED, relaxed);
+}
+
+void kind_note_all(struct lkdf *rt, bool is_noted)
+{
+	struct list *l;
+
+	pthread_mutex_lock(&rt->lock);
+	rt->notes_kinds = is_noted;
+	is_noted |= signals_want_kinds(rt);
+	for (l = rt->kinds.next; l != &rt->kinds; l = l->next)
+		kind_each_copy(container_of(l, struct lkdf_kind, all), note_one,
+			       &is_noted);
+	pthread_mutex_unlock(&rt->lock);
+}
+
+/* Under the lock it is as whoever starts or ends one of these wants all. */
 void kind_enlist(struct lkdf_kind *k)
 {
 	struct lkdf *rt = k->rt;
-	bool is_traced = true;
+	bool yes = true;
 
 	pthread_mutex_lock(&rt->lock);
 	list_append(&rt->kinds, &k->all);
 	if (trace_is_recording(&rt->trace))
-		kind_each_copy(k, trace_one, &is_traced);
+		kind_each_copy(k, trace_one, &yes);
+	if (rt->notes_kinds)
+		kind_each_copy(k, note_one, &yes);
 	pthread_mutex_unlock(&rt->lock);
 }
 

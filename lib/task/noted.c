@@ -4,9 +4,8 @@
 #include "base/clock.h"
 
 int noted_time(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
-	       void *arg)
+	       void *arg, struct kind_row *row)
 {
-	struct kind_row *row = &c->ex->kinds[k->trace_name];
 	uint64_t stands_for = kind_row_begin(row);
 	uint64_t begin = clock_ticks(), ticks;
 	int rc = body_call(fn, c, arg);

@@ -5,6 +5,10 @@
  * option kinds it counts the body, and times one of about 64. Nothing else
  * changes for a kind that is known to be short, so that the hot loops call
  * these bodies themselves.
+ *
+ * A trial (task/narrowing.h) has bodies counted for some windows: all kinds
+ * get SLOW_NOTED, executors rows. Rows outlive all bodies, so both may come and
+ * go while bodies run: a body ends in the row that it has begun in.
  */
 #ifndef TASK_NOTED_H
 #define TASK_NOTED_H
@@ -14,29 +18,29 @@
 #include "task/kind.h"
 #include "trace/kind_row.h"
 
-/* A body that is counted, and timed now. */
+/* A body that is counted in its kind's row, and timed now. */
 int noted_time(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
-	       void *arg);
+	       void *arg, struct kind_row *row);
 
 /* Its kind is noted. */
 static inline __attribute__((always_inline)) int
 noted_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 {
-	struct kind_row *row = c->ex->kinds;
+	struct kind_row *row = a_load(&c->ex->kinds, relaxed);
 	int rc;
 
 	if (!row)
 		return body_call(fn, c, arg);
 	row += k->trace_name;
 	if (kind_row_count(row))
-		return noted_time(k, c, fn, arg);
+		return noted_time(k, c, fn, arg, row);
 	rc = body_call(fn, c, arg);
 	if (unlikely(c->after < 0) && c->put_off)
 		kind_row_uncount(row, 0);
 	return rc;
 }
 
-/* As noted_call(), of a runtime with option kinds. */
+/* As noted_call(), while bodies are counted. */
 __attribute__((cold)) int noted_count(const struct lkdf_kind *k,
 				      struct lkdf_ctx *c, lkdf_fn fn,
 				      void *arg);
@@ -49,7 +53,7 @@ noted_call(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	uint32_t outer;
 	int rc;
 
-	if (unlikely(c->ex->kinds != NULL))
+	if (unlikely(a_load(&c->ex->kinds, relaxed) != NULL))
 		return noted_count(k, c, fn, arg);
 	outer = a_load(noted, relaxed);
 	a_store(noted, k->trace_name, relaxed);

@@ -45,6 +45,12 @@
 	  "put aside at a gate, as enough workers ran such bodies")            \
 	X(REVOKED, "narrow.revoked", "times",                                  \
 	  "a worker without a CPU, or in a long body, lost its token")         \
+	X(TRIALS, "narrow.trials", "trials",                                   \
+	  "of fewer workers for kinds that meet in a lock")                    \
+	X(WINS, "narrow.wins", "trials",                                       \
+	  "of these, that found fewer workers faster")                         \
+	X(LOSSES, "narrow.losses", "trials",                                   \
+	  "of these, that found all workers as fast")                          \
 	X(STATIC, "runs.static", "runs", "of graphs, by a static order")       \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
 	X(SKIPPED, "skipped", "tasks", "not called: an input had failed")      \

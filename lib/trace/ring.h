@@ -33,7 +33,9 @@
 	X(SIGNAL_HOME, "signal_home", "source", "node",                      \
 	  "work goes to another node, where its pages are")                  \
 	X(SIGNAL_QUOTA, "signal_quota", "source", "workers",                 \
-	  "so many run, by the quota and their CPUs")
+	  "so many run, by the quota and their CPUs")                        \
+	X(NARROW, "narrow", "kind", "verdict",                               \
+	  "other numbers of workers for a kind are tried, or kept")
 
 #define EVENT_ENUM(name, text, a, b, help) EVENT_##name,
 enum trace_event {

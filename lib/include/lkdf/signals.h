@@ -63,8 +63,9 @@ struct lkdf_facts {
 	struct lkdf_fact futex_ppm; /* futex_samples of samples, millionths */
 	struct lkdf_fact word; /* address of the last futex word; 0 */
 
-	/* The policy's verdict; 0 in this version. */
-	uint32_t active_workers, nr_narrow;
+	/* The policy's verdict, with option narrow=auto; else 0. */
+	uint32_t active_workers; /* that run the kind with the fewest of them */
+	uint32_t nr_narrow; /* sets of kinds that not all workers run */
 
 	/* KMOD or PROC: of data that are watched (option signal_kib), blocks of
 	 * 64 KiB and more count whole. For all workers: any node. */

@@ -31,9 +31,14 @@ static void run_bodies(struct lkdf_kind *k, uint32_t nr, uint64_t ticks)
 			kind_sample(k, ticks);
 }
 
+static bool asks;
+
 static bool look(void)
 {
-	return kind_is_stretched(&kind, US);
+	struct kind_count c;
+
+	kind_count(&kind, &c);
+	return kind_is_stretched(&kind, &c, asks);
 }
 
 /* Looks with so many bodies in between, until one says yes; how many. */
@@ -99,13 +104,15 @@ static void few_are_no_sign(void)
 	is(i, 40, "one of three has lost its CPU");
 }
 
-static void what_is_too_short(void)
+static void samples_are_asked_for(void)
 {
 	start();
-	run_bodies(&kind, SAMPLES, US / 2);
+	run_bodies(&kind, 100, ALONE);
 	look();
-	is(looks_until(true, 100, 10 * US), 0,
-	   "bodies of half a microsecond are left alone");
+	asks = true;
+	is(looks_until(true, 100, 3 * ALONE), 2,
+	   "who asks for samples has them at the next look");
+	asks = false;
 }
 
 static void spawners_tell_no_time(void)
@@ -152,7 +159,7 @@ int main(void)
 	little_more_is_none();
 	long_ones_tell_at_once();
 	few_are_no_sign();
-	what_is_too_short();
+	samples_are_asked_for();
 	spawners_tell_no_time();
 	copies_count();
 	the_mean_counts_once_it_is_known();
