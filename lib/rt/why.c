@@ -427,5 +427,6 @@ void why_look(struct why *y)
 	look_at_frames(y);
 	why_look_at_bodies(y);
 	why_look_at_board(y);
+	why_look_at_gates(y);
 	leave_out_rows(y);
 }

@@ -13,6 +13,7 @@
  *	devices       kernels under way, the one that waits for room, and those
  *	              in the queue of the launcher
  *	scopes        threads that wait for room
+ *	gates         kinds that fewer workers run than there are (task/gate.h)
  *	frames        runs under way in which nothing of the above was found
  *
  * Each place is looked at under its own lock, one after the other, so the whole
@@ -35,6 +36,7 @@
 #define WHY_LOOK 1024 /* entries of one queue that are counted */
 #define WHY_TEXT 224
 #define WHY_BODIES 64
+#define WHY_GATES 16
 #define WHY_NAME 64 /* of a kind */
 
 struct again_at;
@@ -88,6 +90,14 @@ struct why_sleep {
 	char kind[WHY_NAME];
 };
 
+/* A gate that keeps workers from bodies of some kinds. */
+struct why_gate {
+	uint32_t cap, running, aside; /* workers; bodies that lie there */
+	uint64_t word; /* the kinds have met in it; 0: not known */
+	unsigned nr_kinds;
+	char kinds[WHY_TEXT]; /* the first ones, quoted */
+};
+
 struct why {
 	struct lkdf *rt;
 	uint64_t nr_live; /* submitted tasks and runs that are not over */
@@ -99,7 +109,9 @@ struct why {
 	unsigned nr_sleeps; /* of which WHY_BODIES are here */
 	struct why_row row[WHY_ROWS];
 	struct why_body body[WHY_BODIES];
+	unsigned nr_gates; /* of which WHY_GATES are here */
 	struct why_sleep sleep[WHY_BODIES];
+	struct why_gate gate[WHY_GATES];
 };
 
 /* A row for a thread, its who empty; NULL: there is no more room. */
@@ -126,12 +138,13 @@ void why_look(struct why *y);
  */
 void why_add_followers(struct why_row *r, const struct task *t);
 
-/* See the files why_event.c to why_board.c. */
+/* See the files why_event.c to why_gate.c. */
 void why_look_at_events(struct why *y);
 void why_look_at_data(struct why *y);
 void why_look_at_devices(struct why *y);
 void why_look_at_bodies(struct why *y);
 void why_look_at_board(struct why *y);
+void why_look_at_gates(struct why *y);
 
 /*
  * Those at channels that are not found by a tap; what a task that is found so

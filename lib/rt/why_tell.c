@@ -96,6 +96,27 @@ static void write_sleeps(const struct why *y, struct text *t)
 		text_put(t, "%u more bodies sleep\n", y->nr_sleeps - i);
 }
 
+static void write_gates(const struct why *y, struct text *t)
+{
+	const struct why_gate *g;
+	unsigned i;
+
+	for (i = 0; i < y->nr_gates && i < WHY_GATES; i++) {
+		g = &y->gate[i];
+		text_put(t, "at most %u of %d workers run bodies of %s%s",
+			 g->cap, y->rt->nr_workers,
+			 g->nr_kinds ? g->kinds : "no kind any more",
+			 g->nr_kinds > 4 ? " and others" : "");
+		if (g->word)
+			text_put(t, ", which meet at futex word 0x%" PRIx64,
+				 g->word);
+		text_put(t, "; %u do, %u lie behind the gate\n", g->running,
+			 g->aside);
+	}
+	if (y->nr_gates > i)
+		text_put(t, "%u more gates are narrow\n", y->nr_gates - i);
+}
+
 static const char *nothing_text(const struct why *y)
 {
 	if (!y->nr_live)
@@ -135,7 +156,8 @@ static void write_text(const struct why *y, struct text *t)
 			 y->nr_more);
 	write_bodies(y, t);
 	write_sleeps(y, t);
-	if (!y->nr && !y->nr_bodies && !y->nr_sleeps)
+	write_gates(y, t);
+	if (!y->nr && !y->nr_bodies && !y->nr_sleeps && !y->nr_gates)
 		text_put(t, "%s", nothing_text(y));
 }
 
@@ -163,6 +185,23 @@ static void write_json_sleeps(const struct why *y, struct text *t)
 			 s->holder_tid, s->holder, s->by_tid);
 		text_put_quoted(t, s->by_tid ? s->by : "");
 		text_put(t, "}");
+	}
+}
+
+static void write_json_gates(const struct why *y, struct text *t)
+{
+	const struct why_gate *g;
+	unsigned i;
+
+	text_put(t, "],\"gates\":[");
+	for (i = 0; i < y->nr_gates && i < WHY_GATES; i++) {
+		g = &y->gate[i];
+		text_put(t, "%s{\"kinds\":", i ? "," : "");
+		text_put_quoted(t, g->kinds);
+		text_put(t,
+			 ",\"cap\":%u,\"running\":%u,\"aside\":%u,"
+			 "\"word\":\"0x%" PRIx64 "\"}",
+			 g->cap, g->running, g->aside, g->word);
 	}
 }
 
@@ -201,6 +240,7 @@ static void write_json(const struct why *y, struct text *t)
 			 b->has_lent ? "true" : "false");
 	}
 	write_json_sleeps(y, t);
+	write_json_gates(y, t);
 	text_put(t, "]}\n");
 }
 
