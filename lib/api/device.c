@@ -44,6 +44,8 @@ static int check_ops(const struct lkdf_device_ops *o)
 		return lacks_op(o, "poll");
 	if (o->flags & LKDF_DEVICE_BUILDS && !o->build)
 		return lacks_op(o, "build");
+	if (o->flags & LKDF_DEVICE_PINS && !o->pin)
+		return lacks_op(o, "pin");
 	if (o->flags & LKDF_DEVICE_QUIET && !o->mark)
 		return lacks_op(o, "mark");
 	if (o->flags & LKDF_DEVICE_QUIET && !(o->flags & LKDF_DEVICE_ORDERED))
@@ -80,7 +82,7 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 				LKDF_DEVICE_ORDERED | LKDF_DEVICE_MANAGED |
 				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS |
 				LKDF_DEVICE_BUILDS | LKDF_DEVICE_QUIET |
-				LKDF_DEVICE_URGENT);
+				LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

@@ -261,7 +261,7 @@ static void *queue_of(void *dev, unsigned queue)
 const struct lkdf_device_ops cuda_ops = {
 	.size = sizeof(struct lkdf_device_ops),
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_BUILDS |
-		 LKDF_DEVICE_QUIET | LKDF_DEVICE_URGENT,
+		 LKDF_DEVICE_QUIET | LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS,
 	.name = "cuda",
 	.info = get_info,
 	.start = start_device,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "cuda/io.h"
 
+#include "base/err.h"
 #include "base/thread.h"
 #include "cuda/device.h"
 
 #include <errno.h>
+#include <search.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +105,6 @@ void cuda_open_io(struct cuda_device *d)
 void cuda_close_io(struct cuda_device *d)
 {
 	struct cuda_io *io = &d->io;
-	struct cuda_pinned *p;
 	struct cuda_job *j;
 
 	pthread_mutex_lock(&io->lock);
@@ -118,24 +119,10 @@ void cuda_close_io(struct cuda_device *d)
 		io->first = j->next;
 		free(j);
 	}
-	while ((p = io->pinned)) {
-		io->pinned = p->next;
-		free(p);
-	}
+	tdestroy(io->pinned, free);
+	io->pinned = NULL;
 	pthread_cond_destroy(&io->given);
 	pthread_mutex_destroy(&io->lock);
-}
-
-static bool is_pinned(const struct cuda_io *io, const void *host,
-		      uint64_t bytes)
-{
-	uintptr_t at = (uintptr_t)host;
-	const struct cuda_pinned *p;
-
-	for (p = io->pinned; p; p = p->next)
-		if (at >= p->first && at + bytes <= p->first + p->bytes)
-			return true;
-	return false;
 }
 
 static bool has_thread(struct cuda_device *d)
@@ -159,7 +146,7 @@ bool cuda_give_io(struct cuda_device *d, const struct lkdf_transfer *t,
 	struct cuda_job *j;
 
 	if (d->is_serial || t->bytes <= CUDA_IO_BYTES ||
-	    is_pinned(io, t->host, t->bytes) || !has_thread(d))
+	    cuda_find_pinned(d, t->host, t->bytes) || !has_thread(d))
 		return false;
 	j = malloc(sizeof(*j));
 	if (!j)
@@ -179,26 +166,41 @@ bool cuda_give_io(struct cuda_device *d, const struct lkdf_transfer *t,
 	return true;
 }
 
-void cuda_note_pinned(struct cuda_device *d, void *host, uint64_t bytes)
-{
-	struct cuda_pinned *p = malloc(sizeof(*p));
+/* ---- pinned bytes ------------------------------------------------------- */
 
-	if (!p)
-		return;
-	p->first = (uintptr_t)host;
-	p->bytes = bytes;
-	p->next = d->io.pinned;
-	d->io.pinned = p;
+/* The driver knows no byte twice, so those of two have an order. */
+static int by_place(const void *a, const void *b)
+{
+	const struct cuda_pinned *x = a, *y = b;
+
+	if (x->first >= y->first + y->bytes)
+		return 1;
+	return x->first + x->bytes <= y->first ? -1 : 0;
 }
 
-void cuda_forget_pinned(struct cuda_device *d, const void *host)
+int cuda_note_pinned(struct cuda_device *d, struct cuda_pinned *p)
 {
-	struct cuda_pinned **at = &d->io.pinned, *p;
+	if (tsearch(p, &d->io.pinned, by_place))
+		return 0;
+	if (p->is_ours)
+		d->cuda.cuMemHostUnregister((void *)p->first);
+	free(p);
+	return err(-ENOMEM, "cuda: no memory");
+}
 
-	while ((p = *at) && p->first != (uintptr_t)host)
-		at = &p->next;
-	if (!p)
-		return;
-	*at = p->next;
+struct cuda_pinned *cuda_find_pinned(const struct cuda_device *d,
+				     const void *host, uint64_t bytes)
+{
+	const struct cuda_pinned key = { (uintptr_t)host, 1, false };
+	struct cuda_pinned **at = tfind(&key, &d->io.pinned, by_place);
+
+	if (!at || key.first + bytes > (*at)->first + (*at)->bytes)
+		return NULL;
+	return *at;
+}
+
+void cuda_forget_pinned(struct cuda_device *d, struct cuda_pinned *p)
+{
+	tdelete(p, &d->io.pinned, by_place);
 	free(p);
 }

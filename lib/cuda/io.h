@@ -27,10 +27,10 @@ struct cuda_job {
 	bool is_up;
 };
 
-/* Bytes of the host that this device has pinned. */
+/* Bytes of the host that the driver knows, see cuda_pin(). */
 struct cuda_pinned {
-	struct cuda_pinned *next;
 	uintptr_t first, bytes;
+	bool is_ours; /* by this device */
 };
 
 struct cuda_io {
@@ -41,7 +41,7 @@ struct cuda_io {
 	/* The launcher's. */
 	bool has_thread, has_none; /* has_none: there is none to be had */
 	pthread_t thread;
-	struct cuda_pinned *pinned;
+	void *pinned; /* a tree of libc's of struct cuda_pinned */
 
 	/* Under lock. */
 	pthread_mutex_t lock;
@@ -69,8 +69,12 @@ void cuda_close_io(struct cuda_device *d);
 bool cuda_give_io(struct cuda_device *d, const struct lkdf_transfer *t,
 		  bool is_up, struct lkdf_device_op op);
 
-/* Bytes are pinned, or not any more. Without memory they count as pageable. */
-void cuda_note_pinned(struct cuda_device *d, void *host, uint64_t bytes);
-void cuda_forget_pinned(struct cuda_device *d, const void *host);
+/* 0; -ENOMEM: p is freed, and the driver does not know its bytes any more. */
+int cuda_note_pinned(struct cuda_device *d, struct cuda_pinned *p);
+
+/* Those that have all of these bytes; NULL: there are none. */
+struct cuda_pinned *cuda_find_pinned(const struct cuda_device *d,
+				     const void *host, uint64_t bytes);
+void cuda_forget_pinned(struct cuda_device *d, struct cuda_pinned *p);
 
 #endif

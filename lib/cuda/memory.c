@@ -215,18 +215,27 @@ void cuda_free(void *dev, void *device_ptr)
 
 /* ---- memory of the host ------------------------------------------------- */
 
-/* A card of the same process may have them already: that is as good. */
+/*
+ * Another card of the process, or the program, may have told the driver of them
+ * already: that is as good, and they are its own to take back.
+ */
 int cuda_pin(void *dev, void *host, uint64_t bytes)
 {
 	struct cuda_device *d = dev;
-	cu_context before = cuda_enter(d);
-	cu_result r = d->cuda.cuMemHostRegister(host, bytes, CU_HOST_PORTABLE);
+	struct cuda_pinned *p = malloc(sizeof(*p));
+	cu_context before;
+	cu_result r;
 
+	if (!p)
+		return err(-ENOMEM, "cuda: no memory");
+	before = cuda_enter(d);
+	r = d->cuda.cuMemHostRegister(host, bytes, CU_HOST_PORTABLE);
 	cuda_leave(d, before);
-	if (r && r != CU_HOST_MEMORY_ALREADY_REGISTERED)
-		return cuda_fails(d, "cuMemHostRegister", r);
-	cuda_note_pinned(d, host, bytes);
-	return 0;
+	*p = (struct cuda_pinned){ (uintptr_t)host, bytes, !r };
+	if (!r || r == CU_HOST_MEMORY_ALREADY_REGISTERED)
+		return cuda_note_pinned(d, p);
+	free(p);
+	return cuda_fails(d, "cuMemHostRegister", r);
 }
 
 /*
@@ -236,9 +245,13 @@ int cuda_pin(void *dev, void *host, uint64_t bytes)
 void cuda_unpin(void *dev, void *host)
 {
 	struct cuda_device *d = dev;
-	cu_context before = cuda_enter(d);
+	struct cuda_pinned *p = cuda_find_pinned(d, host, 1);
+	cu_context before;
 
-	cuda_forget_pinned(d, host);
-	d->cuda.cuMemHostUnregister(host);
-	cuda_leave(d, before);
+	if (p->is_ours) {
+		before = cuda_enter(d);
+		d->cuda.cuMemHostUnregister(host);
+		cuda_leave(d, before);
+	}
+	cuda_forget_pinned(d, p);
 }

@@ -8,6 +8,17 @@
 
 /* ---- what devices have of a data ---------------------------------------- */
 
+/*
+ * Bytes of our own that stay where they are, in pages that have nothing else:
+ * blocks of that size are such.
+ */
+static uint64_t pin_bytes(const struct lkdf_data *d)
+{
+	return d->is_wrapped || d->flags & DATA_MOVES || d->bytes < PINS_LEAST
+		       ? 0
+		       : d->bytes;
+}
+
 /* Under lock. */
 static struct copies *make_copies(struct lkdf_data *d,
 				  struct device *const *devices)
@@ -17,7 +28,8 @@ static struct copies *make_copies(struct lkdf_data *d,
 	lock_assert_held(&d->domain.lock);
 	if (c)
 		return c;
-	c = copies_create(devices, d->rt->is_alive, d->domain.nr_parts);
+	c = copies_create(devices, d->rt->is_alive, d->domain.nr_parts,
+			  pin_bytes(d));
 	if (!c)
 		return NULL;
 	a_store(&d->domain.whole.is_plain, false, relaxed);

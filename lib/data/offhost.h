@@ -19,6 +19,15 @@ static inline struct copies *data_copies(const struct lkdf_data *d)
 	return a_load(&d->copies, acquire);
 }
 
+/* A driver knows their pages, and they stay. The asker has a use of them all.
+ */
+static inline bool data_is_pinned(const struct lkdf_data *d)
+{
+	const struct copies *c = data_copies(d);
+
+	return c && pins_hold(&c->pinned);
+}
+
 /* Made with the first kernel. NULL: no memory. */
 struct copies *data_make_copies(struct lkdf_data *d,
 				struct device *const *devices);

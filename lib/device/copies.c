@@ -168,6 +168,7 @@ static void begin_return(struct device *d, struct device_copy *c)
 	struct device_slot *s = device_give(d, NULL, &op);
 	int rc = -ENOMEM;
 
+	pins_carry(d, c->of, c->host - c->offset, c->bytes, PINS_DOWN);
 	c->is_leaving = true;
 	d->leaving += c->bytes;
 	if (s) {
@@ -317,6 +318,7 @@ int copies_pin(struct device *d, struct device_operand *o)
 	o->copy = c;
 	o->device_ptr = c->device_ptr;
 	c->host = o->host;
+	c->offset = o->offset;
 	/* order: copies.version */
 	o->is_filled = c->version == offhost_version(o->copies, o->part);
 	c->is_changing = o->mode & LKDF_WRITE || !o->is_filled;

@@ -23,7 +23,8 @@ struct device_copy {
 	uint64_t version; /* whose bytes it is; 0: nobody's */
 	uint64_t bytes;
 	void *device_ptr;
-	void *host; /* where its bytes lie there */
+	char *host; /* where its bytes lie there */
+	uint64_t offset; /* of the part, in its data */
 	uint64_t writer; /* uid of the kernel that wrote them; 0: unknown */
 	unsigned nr_pins;
 	unsigned nr_sinks; /* of them: copies of parts are made of it */

@@ -18,6 +18,7 @@
 
 #include "base/list.h"
 #include "base/lock.h"
+#include "device/pins.h"
 #include "device/quiet.h"
 #include "device/rows.h"
 #include "device/spare.h"
@@ -101,6 +102,7 @@ struct device_attr {
 	unsigned index; /* among the devices of the runtime */
 	unsigned nr_queues; /* for kernels, at most; 0: as the device says */
 	uint64_t memory; /* bytes at most; 0: what the device has */
+	uint64_t pin_bytes; /* of data that the driver may know, at most */
 	int64_t spin_ns; /* how long the launcher polls without a pause */
 	struct trace *trace;
 	struct hooks *hooks; /* a tool's; its table may be NULL */
@@ -189,6 +191,7 @@ struct device {
 								    * regions */
 	struct device_quiet quiet;
 	struct device_spare spare;
+	struct pins pins;
 	struct device_rows rows;
 };
 

@@ -68,6 +68,7 @@ bool launcher_step(struct device *d, void *executor)
 	is_settled = quiet_settle(d);
 	if (d->has_gone)
 		request_lose_all(d, executor);
+	has_moved |= pins_settle(d, executor);
 	d->is_stepping = false;
 	rows_publish(d);
 	return has_moved || item || !is_settled;
@@ -99,6 +100,7 @@ void launcher_end(struct device *d)
 		continue;
 	code_drop_all(d);
 	copies_drop_all(d);
+	pins_drop_all(d);
 	spare_drop_all(d);
 }
 

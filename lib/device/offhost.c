@@ -32,7 +32,7 @@ void copies_split(struct copies *c, uint32_t nr, struct offhost *parts)
 
 struct copies *copies_create(struct device *const *devices,
 			     const _Atomic(uint32_t) *is_alive,
-			     uint32_t nr_parts)
+			     uint32_t nr_parts, uint64_t pin_bytes)
 {
 	struct copies *c = calloc(1, sizeof(*c));
 	struct offhost *parts = NULL;
@@ -47,6 +47,7 @@ struct copies *copies_create(struct device *const *devices,
 	}
 	c->devices = devices;
 	c->is_alive = is_alive;
+	c->pinned.bytes = pin_bytes;
 	init_offhost(c, &c->whole);
 	copies_split(c, nr_parts, parts);
 	return c;
@@ -72,6 +73,9 @@ static void forget_here(void *executor, struct blocking_item *item)
 	(void)executor;
 	/* A fetch on its way home writes bytes of the data. */
 	if (!copies_drop(d, c))
+		return;
+	/* The driver is to forget them before they are freed. */
+	if (!pins_drop(d, c))
 		return;
 	a_and(&c->on, ~((uint64_t)1 << d->attr.index), relaxed);
 	forget_next(c);

@@ -19,6 +19,7 @@
 #define DEVICE_OFFHOST_H
 
 #include "device/device.h"
+#include "device/pins.h"
 
 /* Under the lock of its copies. */
 struct offhost {
@@ -41,6 +42,7 @@ struct copies {
 
 	/* The launcher of each device, whose bit it is: it may have some. */
 	_Atomic(uint64_t) on;
+	struct pinned pinned; /* see pins.h */
 
 	/* Under lock; any thread looks. */
 	struct lock lock;
@@ -62,10 +64,13 @@ struct copies {
 	void *gone_u;
 };
 
-/* A data's table of copies, for all devices; NULL: no memory. */
+/*
+ * A data's table of copies, for all devices; pin_bytes: of its whole, if a
+ * driver may know its pages, else 0. NULL: no memory.
+ */
 struct copies *copies_create(struct device *const *devices,
 			     const _Atomic(uint32_t) *is_alive,
-			     uint32_t nr_parts);
+			     uint32_t nr_parts, uint64_t pin_bytes);
 
 /* Before parts are used: parts has room for nr, and is the callee's. */
 void copies_split(struct copies *c, uint32_t nr, struct offhost *parts);

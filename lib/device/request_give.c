@@ -224,6 +224,8 @@ static void fill_operand(struct device_req *r, struct device_operand *o)
 	}
 	if (is_lost(r, o))
 		return;
+	pins_carry(r->device, o->copies, o->host - o->offset, o->bytes,
+		   PINS_UP);
 	r->bytes_up += o->bytes;
 	give_op(r, &upload_way, o);
 }
@@ -247,6 +249,8 @@ void request_filled(struct device_req *r)
 
 void request_fetch(struct device_req *r, struct device_operand *o)
 {
+	pins_carry(r->device, o->copies, o->host - o->offset, o->bytes,
+		   PINS_DOWN);
 	r->bytes_down += o->bytes;
 	give_op(r, &fetch_way, o);
 }

@@ -310,7 +310,7 @@ static bool make_constants(struct kernel *k)
 	if (!k->param || i == k->attr.nr_param)
 		return true;
 	k->constants = copies_create(k->rt->devices->device, k->rt->is_alive,
-				     LKDF_MAX_PARAMS);
+				     LKDF_MAX_PARAMS, 0);
 	return k->constants != NULL;
 }
 

@@ -41,7 +41,7 @@ static struct offhost_once *make_once(struct frame *f,
 	if (!o)
 		return NULL;
 	o->heap = f->values.heap;
-	o->copies = copies_create(devices, rt->is_alive, 0);
+	o->copies = copies_create(devices, rt->is_alive, 0, 0);
 	if (o->copies)
 		return o;
 	free(o);

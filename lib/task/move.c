@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "data/facts.h"
+#include "data/offhost.h"
 #include "data/place.h"
 #include "data/replica.h"
 #include "mem/heap.h"
@@ -141,6 +142,7 @@ static void move_block(struct executor *ex, struct lkdf_data *d, int node,
 
 	if (!p)
 		return;
+	check(!data_is_pinned(d));
 	facts_forget(d);
 	id = hooks_copy_begin(&d->rt->hooks, "move", node, d->bytes);
 	if (keeps)
@@ -176,7 +178,7 @@ static int move_body(struct lkdf_ctx *c, void *arg)
 	int node;
 
 	u->is_untouched = true;
-	if (!a_load(&d->domain.at, relaxed))
+	if (!a_load(&d->domain.at, relaxed) || data_is_pinned(d))
 		return 0;
 	node = where_wanted(d, m->part);
 	if (node == m->node)

@@ -88,6 +88,7 @@
 	X(ALLOCS, "device.allocs", "calls", "that asked a device for memory")  \
 	X(DRAINS, "device.drains", "times",                                    \
 	  "that a device got spare memory back, as more was wanted")           \
+	X(PINS, "device.pins", "data", "whose pages a driver was told of")     \
 	X(KERNELS_NS, "device.kernels_ns", "ns",                               \
 	  "in which a device was at kernels, once they are done")              \
 	X(COPIES_NS, "device.copies_ns", "ns",                                 \

@@ -111,6 +111,9 @@ enum lkdf_device_flag {
 	LKDF_DEVICE_URGENT = 256, /* the last queue for kernels, where there are
 				   * two or more, is for those of tasks with
 				   * LKDF_URGENT, which the device runs first */
+	LKDF_DEVICE_PINS = 512, /* with pin: it is also called for bytes of data
+				 * that the library has allocated, when they are
+				 * carried for the second time */
 };
 
 enum lkdf_arg_sort {
@@ -268,7 +271,9 @@ struct lkdf_device_ops {
 
 	/* Whole pages of the host, which the device's driver is to know, so
 	 * that bytes there are carried faster: locked until unpin. They go
-	 * together; NULL: LKDF_MEM_HOST_PINNED is locked, and no more. */
+	 * together; NULL: LKDF_MEM_HOST_PINNED is locked, and no more. With
+	 * LKDF_DEVICE_PINS an error of pin for bytes of a data is nobody's:
+	 * they are carried as they are. */
 	int (*pin)(void *dev, void *host, uint64_t bytes);
 	void (*unpin)(void *dev, void *host);
 

@@ -5,10 +5,10 @@
  * error, the others are right, nothing hangs and the runtime closes. Each case
  * is a process of its own.
  */
+#include "tests/cuda/cache.h"
 #include "tests/cuda/child.h"
 #include "tests/cuda/faults.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 
 static int keep_first(int rc, int got)
@@ -179,30 +179,13 @@ static void start_case(const struct cuda_fault *f, unsigned error)
 	start_child(c, use_device);
 }
 
-static void drop_cache(const char *path)
-{
-	char file[PATH_MAX + 300];
-	DIR *dir = opendir(path);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		snprintf(file, sizeof(file), "%s/%s", path, e->d_name);
-		unlink(file);
-	}
-	if (dir)
-		closedir(dir);
-	rmdir(path);
-}
-
 /* The text is compiled once, and then found. */
 static void each_call_fails_once(void)
 {
-	char cache[] = "/tmp/lkdf-faults-XXXXXX";
 	struct child first = { .fail = "cuInit=0" };
 	size_t i, k;
 
-	if (mkdtemp(cache))
-		setenv("LKDF_KERNEL_CACHE", cache, 1);
+	cache_begin();
 	start_child(&first, use_device);
 	is(end_child(&first), 0, "without an error all is right");
 	for (i = 0; i < NR_CUDA_FAULTS; i++)
@@ -211,8 +194,7 @@ static void each_call_fails_once(void)
 			start_case(&cuda_faults[i], cuda_faults[i].error[k]);
 	for (i = nr_children - AT_A_TIME; i < nr_children; i++)
 		tell_child(&children[i % AT_A_TIME]);
-	unsetenv("LKDF_KERNEL_CACHE");
-	drop_cache(cache);
+	cache_end();
 }
 
 int main(void)

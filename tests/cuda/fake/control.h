@@ -6,6 +6,8 @@
 #ifndef FAKE_CONTROL_H
 #define FAKE_CONTROL_H
 
+#include <stddef.h>
+
 /* The call after so many fails once; -EINVAL: no such call, or too many. */
 int fake_cuda_fail(const char *call, unsigned result, unsigned after);
 
@@ -14,6 +16,13 @@ long fake_cuda_calls(const char *call);
 
 /* Calls that have waited for what ran: those that nobody may make then. */
 long fake_cuda_waits(void);
+
+/*
+ * Pages there are about to leave the process, by a call of that name: ends it
+ * where some of them are registered, for the driver would go on with the old
+ * ones. A forked child has none, nor has a process that a fault has ended.
+ */
+void fake_cuda_gone(const char *call, const void *at, size_t size);
 
 /* Bytes of memory that are taken, of all cards; host: pinned, registered. */
 long fake_cuda_bytes(int host);

@@ -48,14 +48,23 @@ static unsigned long nr_calls[NR_ENTRIES];
 static cu_result fault;
 static int64_t fault_since_ns;
 
+static __thread bool has_lock;
+
 void fake_lock(void)
 {
 	pthread_mutex_lock(&lock);
+	has_lock = true;
 }
 
 void fake_unlock(void)
 {
+	has_lock = false;
 	pthread_mutex_unlock(&lock);
+}
+
+bool fake_is_locked(void)
+{
+	return has_lock;
 }
 
 int64_t now_ns(void)
@@ -158,7 +167,7 @@ static void read_fails(const char *s)
 
 static void unlock_child(void)
 {
-	pthread_mutex_unlock(&lock);
+	fake_unlock();
 	pthread_cond_init(&change, NULL);
 }
 

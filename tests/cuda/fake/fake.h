@@ -207,6 +207,7 @@ extern _Thread_local bool in_host_function;
 
 void fake_lock(void);
 void fake_unlock(void);
+bool fake_is_locked(void); /* by this thread */
 
 /* Takes the lock; 0, or the result that leave() is to give. */
 cu_result enter(enum entry e, enum needs needs);

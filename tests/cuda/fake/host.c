@@ -2,6 +2,10 @@
 /* Memory of the host that the card may use: taken pinned, or registered. */
 #include "tests/cuda/fake/fake.h"
 
+#include "tests/cuda/fake/control.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -118,4 +122,37 @@ cu_result cuMemHostUnregister(void *p)
 	if (!r && !check_registered(p))
 		range_drop(range_find((uintptr_t)p));
 	return leave(r);
+}
+
+/* ---- pages that leave the process --------------------------------------- */
+
+static const struct range *find_registered(uintptr_t at, size_t size)
+{
+	const struct range *r;
+
+	for (r = range_first(); r; r = r->next)
+		if (r->kind == RANGE_REGISTERED && at < r->at + r->size &&
+		    r->at < at + size)
+			return r;
+	return NULL;
+}
+
+API void fake_cuda_gone(const char *call, const void *at, size_t size)
+{
+	const struct range *r;
+
+	/* The library's own pages. */
+	if (fake_is_locked())
+		return;
+	fake_lock();
+	r = device_ready() || fault_is_there()
+		    ? NULL
+		    : find_registered((uintptr_t)at, size);
+	if (r) {
+		fprintf(stderr,
+			"%s(%p, %zu): %zu bytes from %#zx on are registered\n",
+			call, at, size, r->size, (size_t)r->at);
+		abort();
+	}
+	fake_unlock();
 }

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Pages that the driver for tests has registered do not leave the process: a
+ * program that includes this has munmap(), madvise() and mremap() of its own,
+ * which its libraries call, too. They ask the driver first, which ends the
+ * program where the pages are registered.
+ */
+#ifndef TESTS_CUDA_GONE_H
+#define TESTS_CUDA_GONE_H
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static void (*gone_ask)(const char *call, const void *at, size_t size);
+
+/* From now on; the driver is loaded. False: it is not that for tests. */
+__attribute__((unused)) static bool gone_watch(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	void *f = driver ? dlsym(driver, "fake_cuda_gone") : NULL;
+	void (*ask)(const char *call, const void *at, size_t size);
+
+	memcpy(&ask, &f, sizeof(f));
+	__atomic_store_n(&gone_ask, ask, __ATOMIC_RELEASE);
+	return ask;
+}
+
+static void gone_look(const char *call, const void *at, size_t size)
+{
+	void (*ask)(const char *call, const void *at, size_t size) =
+		__atomic_load_n(&gone_ask, __ATOMIC_ACQUIRE);
+
+	if (ask)
+		ask(call, at, size);
+}
+
+/* The one that is called where a program has none. */
+static void *gone_next(const char *call, void **kept)
+{
+	void *f = __atomic_load_n(kept, __ATOMIC_RELAXED);
+
+	if (!f) {
+		f = dlsym(RTLD_NEXT, call);
+		__atomic_store_n(kept, f, __ATOMIC_RELAXED);
+	}
+	return f;
+}
+
+int munmap(void *at, size_t size)
+{
+	static void *kept;
+	void *f = gone_next("munmap", &kept);
+	int (*next)(void *at, size_t size);
+
+	gone_look("munmap", at, size);
+	memcpy(&next, &f, sizeof(f));
+	return next(at, size);
+}
+
+int madvise(void *at, size_t size, int advice)
+{
+	static void *kept;
+	void *f = gone_next("madvise", &kept);
+	int (*next)(void *at, size_t size, int advice);
+
+	if (advice == MADV_DONTNEED || advice == MADV_FREE)
+		gone_look("madvise", at, size);
+	memcpy(&next, &f, sizeof(f));
+	return next(at, size, advice);
+}
+
+void *mremap(void *at, size_t size, size_t new_size, int flags, ...)
+{
+	static void *kept;
+	void *f = gone_next("mremap", &kept), *to;
+	void *(*next)(void *at, size_t size, size_t new_size, int flags, ...);
+	va_list ap;
+
+	va_start(ap, flags);
+	to = flags & MREMAP_FIXED ? va_arg(ap, void *) : NULL;
+	va_end(ap);
+	gone_look("mremap", at, size);
+	memcpy(&next, &f, sizeof(f));
+	return next(at, size, new_size, flags, to);
+}
+
+#endif
