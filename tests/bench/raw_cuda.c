@@ -8,7 +8,10 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
+#include <unistd.h>
 
+#define ASK_US 100 /* from question to question, of a fault */
+#define NOT_READY 600 /* CUDA_ERROR_NOT_READY */
 #define NR_STREAMS 3
 #define NR_EVENTS 32 /* of blocks that overlap, two for each */
 #define LIMIT_NS 3000000000 /* of a gate that nobody opens */
@@ -219,12 +222,17 @@ static bool launch(struct raw_cuda *r, cu_func f, cu_stream s, void **params)
 	return CALL(r, cuLaunchKernel, f, 1, 1, 1, 1, 1, 1, 0, s, params, NULL);
 }
 
-static bool launch_step(struct raw_cuda *r, cu_stream s)
+static bool launch_step_at(struct raw_cuda *r, cu_ptr at, cu_stream s)
 {
 	uint32_t one = 1;
-	void *params[] = { &r->memory, &one };
+	void *params[] = { &at, &one };
 
 	return launch(r, r->step, s, params);
+}
+
+static bool launch_step(struct raw_cuda *r, cu_stream s)
+{
+	return launch_step_at(r, r->memory, s);
 }
 
 static bool launch_for(struct raw_cuda *r, cu_stream s, uint64_t ns)
@@ -394,6 +402,18 @@ int64_t raw_cuda_end_event(struct raw_cuda *r, int64_t after_ns)
 	pthread_join(thread, NULL);
 	went(r, "cuEventSynchronize", s.result);
 	return r->why[0] ? -EIO : s.woken_ns - start;
+}
+
+int64_t raw_cuda_fault(struct raw_cuda *r)
+{
+	int64_t start = now_ns();
+	cu_result result;
+
+	if (!launch_step_at(r, RAW_CUDA_WILD, r->stream[0]))
+		return -EIO;
+	while ((result = r->cu.cuStreamQuery(r->stream[0])) == NOT_READY)
+		usleep(ASK_US);
+	return result ? now_ns() - start : -EIO;
 }
 
 int64_t raw_cuda_copy(struct raw_cuda *r, void *there, void *host,

@@ -52,6 +52,13 @@ int64_t raw_cuda_pairs(struct raw_cuda *r, unsigned nr);
 int64_t raw_cuda_end_word(struct raw_cuda *r, int64_t after_ns);
 int64_t raw_cuda_end_event(struct raw_cuda *r, int64_t after_ns);
 
+/*
+ * A step at RAW_CUDA_WILD, until a call says that it has faulted; no call of
+ * the process succeeds from then on.
+ */
+#define RAW_CUDA_WILD ((uint64_t)0xdead0000)
+int64_t raw_cuda_fault(struct raw_cuda *r);
+
 /* To the card and back; there: CUdeviceptr. */
 int64_t raw_cuda_copy(struct raw_cuda *r, void *there, void *host,
 		      uint64_t bytes);

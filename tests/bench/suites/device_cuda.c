@@ -61,6 +61,7 @@ static int open_cards(struct cards *c, bool is_quick)
 
 	memset(c, 0, sizeof(*c));
 	c->large_mib = is_quick ? QUICK_MIB : CARD_LARGE_MIB;
+	device_cuda_faults(c);
 	c->raw = raw_cuda_open(c->why, sizeof(c->why));
 	if (!c->raw)
 		return 1;

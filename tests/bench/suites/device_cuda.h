@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The pieces of lkdf bench device --device cuda: runtimes with a card and their
- * kernels (device_cuda_side.c), what is measured (device_cuda_parts.c), and the
- * rows (device_cuda.c).
+ * kernels (device_cuda_side.c), what is measured (device_cuda_parts.c,
+ * device_cuda_fault.c), and the rows (device_cuda.c).
  */
 #ifndef TESTS_BENCH_SUITES_DEVICE_CUDA_H
 #define TESTS_BENCH_SUITES_DEVICE_CUDA_H
@@ -28,6 +28,7 @@ struct side {
 	struct lkdf *rt;
 	struct lkdf_place *place;
 	struct lkdf_kind *empty, *step, *gate, *spin, *scratch, *stamp, *touch;
+	struct lkdf_kind *wild; /* loses the card */
 	struct lkdf_data *data;
 	struct lkdf_graph *chain, *region;
 };
@@ -39,6 +40,7 @@ struct cards {
 	void *pinned, *pageable, *block; /* block: the card's */
 	struct lkdf_data *pair, *blocks[CARD_BLOCKS]; /* in pinned memory */
 	_Atomic(int64_t) stamped_ns;
+	int64_t raw_fault_ns, lkdf_fault_ns; /* or -errno */
 	char why[96]; /* why there is no card */
 };
 
@@ -58,6 +60,13 @@ struct card_part {
 extern const struct card_part card_parts[];
 
 uint64_t card_bytes(const struct cards *c, const struct card_part *p);
+
+/*
+ * From a launch to the error of its fault, by the driver and by the library.
+ * First: each is measured in a process of its own, for a fault ends all calls
+ * of one.
+ */
+void device_cuda_faults(struct cards *c);
 
 /* ---- runtimes ----------------------------------------------------------- */
 

@@ -354,6 +354,25 @@ static int64_t launcher_beside(struct cards *c, const struct card_part *p)
 	return before ? ns : bench_fail(-ENOENT, "device: no launcher");
 }
 
+/* ---- faults ------------------------------------------------------------- */
+
+static int64_t told_fault(int64_t ns)
+{
+	return ns < 0 ? bench_fail((int)ns, "device: a fault is not told") : ns;
+}
+
+static int64_t raw_fault(struct cards *c, const struct card_part *p)
+{
+	(void)p;
+	return told_fault(c->raw_fault_ns);
+}
+
+static int64_t lkdf_fault(struct cards *c, const struct card_part *p)
+{
+	(void)p;
+	return told_fault(c->lkdf_fault_ns);
+}
+
 /* ---- the table ---------------------------------------------------------- */
 
 const struct card_part card_parts[] = {
@@ -384,5 +403,7 @@ const struct card_part card_parts[] = {
 	  1.2, 0, false },
 	{ "launcher", "2 % of a CPU", share_of_kernel, launcher_beside, 1, 0, 1,
 	  0, true },
+	{ "fault", "raw + 100 ms", raw_fault, lkdf_fault, 1, 100000, 1, 0,
+	  true },
 	{ .name = NULL },
 };

@@ -55,7 +55,7 @@ static int make_kernel(struct side *s, const char *entry,
 static int make_kernels(struct side *s, const struct raw_cuda *r)
 {
 	const uint64_t flag = raw_cuda_flag(r), limit = LIMIT_NS,
-		       block = CARD_BLOCK_NS;
+		       block = CARD_BLOCK_NS, nowhere = RAW_CUDA_WILD;
 	const uint32_t one = 1;
 	const struct lkdf_param by_one = { .from = LKDF_PARAM_VALUE,
 					   .bytes = sizeof(one),
@@ -70,6 +70,10 @@ static int make_kernels(struct side *s, const struct raw_cuda *r)
 					   { .from = LKDF_PARAM_VALUE,
 					     .bytes = sizeof(limit),
 					     .value = &limit } },
+				wild[] = { { .from = LKDF_PARAM_VALUE,
+					     .bytes = sizeof(nowhere),
+					     .value = &nowhere },
+					   by_one },
 				spin[] = { { .from = LKDF_PARAM_VALUE,
 					     .bytes = sizeof(block),
 					     .value = &block } };
@@ -81,6 +85,8 @@ static int make_kernels(struct side *s, const struct raw_cuda *r)
 		rc = make_kernel(s, "step", scratch, 2, &s->scratch);
 	if (!rc)
 		rc = make_kernel(s, "gate", gate, 2, &s->gate);
+	if (!rc)
+		rc = make_kernel(s, "step", wild, 2, &s->wild);
 	return rc ? rc : make_kernel(s, "spin", spin, 1, &s->spin);
 }
 
@@ -149,6 +155,7 @@ void side_close(struct side *s)
 	lkdf_kind_put(s->empty);
 	lkdf_kind_put(s->step);
 	lkdf_kind_put(s->gate);
+	lkdf_kind_put(s->wild);
 	lkdf_kind_put(s->spin);
 	lkdf_kind_put(s->scratch);
 	lkdf_kind_put(s->stamp);
