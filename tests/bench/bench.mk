@@ -238,6 +238,17 @@ $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
 bench-control: bench-peers ## what control flow costs: instructions and times, now and before
 	$(Q)python3 tests/bench/control_table.py $(BENCH_DIR) $(BENCH_ARGS)
 
+# Programs of OpenMP, by gcc; nothing of them is lkdf's but the preload.
+$(BENCH_DIR)/openmp_cases: tests/bench/openmp/cases.c
+	$(call say,CC)
+	$(Q)mkdir -p $(@D)
+	$(call try,gcc $(BENCH_CFLAGS) -fopenmp -o $@ $< -lm,no libgomp)
+
+.PHONY: bench-openmp
+bench-openmp: $(BENCH_DIR)/openmp_cases gomp ## programs of OpenMP beside libgomp, idle and loaded, 5 minutes
+	$(Q)python3 tests/bench/openmp/table.py $(BENCH_DIR)/openmp_cases \
+		$(abspath $(BUILD))/liblkdf-gomp.so $(BENCH_ROUNDS)
+
 .PHONY: scale-kit
 scale-kit: bench-peers ## a folder that measures a machine without the sources: ./scale
 	$(Q)tests/bench/kit.sh $(BUILD)

@@ -308,7 +308,7 @@ static void say_refused(const struct look *k, struct finding *f)
 		add_word(&names, word);
 	}
 	if (!names.nr) {
-		finding_say(f, DOCTOR_OK,
+		finding_say(f, k->nr_calls ? DOCTOR_OK : DOCTOR_NONE,
 			    "liblkdf-gomp has all of these "
 			    "calls, or leaves them to libgomp");
 		return;
