@@ -151,7 +151,7 @@ FEW_TESTS := $(addprefix $(FEW)/tests/api/,data/test_data_order \
 	policy/test_plan sched/test_deque sched/test_park topo/test_topo)
 check-few: ## build and core tests with hwloc, libnuma and liburing alone
 	$(Q)mkdir -p $(FEW)
-	$(Q)printf '#!/bin/sh\nexec tests/few.sh %s\n' '$(FEW_TESTS)' >$(FEW)/few
+	$(Q)printf '#!/bin/sh\nexec tests/tools/few.sh %s\n' '$(FEW_TESTS)' >$(FEW)/few
 	$(Q)chmod +x $(FEW)/few
 	$(Q)BUILD=$(FEW) tests/run.sh $(FEW)/few $(FEW_TESTS)
 
@@ -164,7 +164,7 @@ ARM64_TESTS := $(addprefix $(ARM64)/tests/api/, \
 	policy/test_plan sched/test_deque sched/test_park topo/test_topo)
 check-arm64: ## core tests for arm64 under qemu-user; ARM64_ROOT= has its libraries
 	$(Q)mkdir -p $(ARM64)
-	$(Q)printf '#!/bin/sh\nexec tests/arm64.sh %s\n' '$(ARM64_TESTS)' >$(ARM64)/run
+	$(Q)printf '#!/bin/sh\nexec tests/tools/arm64.sh %s\n' '$(ARM64_TESTS)' >$(ARM64)/run
 	$(Q)chmod +x $(ARM64)/run
 	$(Q)BUILD=$(ARM64) tests/run.sh $(ARM64)/run
 
