@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The packages that make deb has built: lintian finds nothing; in a clean root they
 # are installed by apt, the first program is compiled, run and reported, they are
-# upgraded and removed, and nothing is left; a second build has the same bytes.
+# upgraded and removed, and nothing is left; dkms builds the module for a kernel of
+# Debian, which nobody loads; a second build has the same bytes.
 # Called by make check-deb, as it takes minutes and root:
 #
 #	test_deb.sh DEB    the folder of the packages
-#
-# CLEAN_ROOT=FILE.tar is a root of Debian 12 that is there already; without it
-# mmdebstrap makes one from the sources of packages that this machine uses.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/../tools/tap.sh"
+# shellcheck source=tests/packaging/root.sh
+. tests/packaging/root.sh
 deb=$(realpath "${1:?usage: test_deb.sh DEB}")
 : >"$dir/log"
 
@@ -35,33 +35,11 @@ dpkg-deb -c "$deb"/lkdf-doc_*.deb | grep '/html/.*\.gz$' >"$dir/log"
 [ $? -eq 1 ]
 ok $? 'files that pages lead to are there by their names'
 
-root=$dir/root
-make_root() {
-	mkdir "$root" || return
-	if [ -n "${CLEAN_ROOT-}" ]; then
-		tar -C "$root" -xf "$CLEAN_ROOT"
-		return
-	fi
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
-		/etc/apt/sources.list.d/*.sources 2>/dev/null |
-		mmdebstrap --variant=minbase bookworm "$dir/root.tar" - &&
-		tar -C "$root" -xf "$dir/root.tar"
-}
-
-inside() {
-	chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
-		DEBIAN_FRONTEND=noninteractive "$@"
-}
-
 # What there is of files; caches and logs of apt and dpkg are theirs.
 listed() {
 	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev \
 		-o -path ./var/cache -o -path ./var/lib -o -path ./var/log \
 		-o -path ./tmp -o -path ./packages \) -prune -o -print) | sort
-}
-
-apt_install() {
-	inside apt-get install -y -qq --no-install-recommends "$@"
 }
 
 # next_version: the same packages under a version that is newer
@@ -80,7 +58,6 @@ life() {
 	cp -r "$deb" "$dir/packages" && mkdir "$root/packages" &&
 		cp "$deb"/*.deb "$root/packages" &&
 		rm -f "$root"/packages/*dbgsym* "$root"/packages/lkdf-dkms*
-	cp /etc/resolv.conf "$root/etc/" 2>/dev/null
 	{
 		inside apt-get update -qq &&
 			apt_install gcc g++ libc6-dev pkg-config libhwloc-dev \
@@ -96,13 +73,13 @@ life() {
 		>"$dir/log" 2>&1
 	ok $? 'apt installs the packages'
 	echo "# which took $(($(date +%s) - began)) s"
-	mount --bind /proc "$root/proc" 2>/dev/null
+	enter_root
 	inside sh /first-program >"$dir/log" 2>&1
 	ok $? 'the first program is compiled, run and reported'
 	inside lkdf doctor --build >"$dir/log" 2>&1 &&
 		! grep '^none' "$dir/log" | grep -qvE 'MPI: |FRAME_POINTERS: '
 	ok $? 'no part was left out but MPI and frame pointers'
-	umount "$root/proc" 2>/dev/null
+	leave_root
 	next_version >"$dir/log" 2>&1 && inside sh -c \
 		'apt-get install -y -qq --no-install-recommends /packages/*.deb' \
 		>"$dir/log" 2>&1 &&
@@ -120,16 +97,41 @@ life() {
 	ok $? 'nothing is left' "$dir/left"
 }
 
+# module: last, as the headers of a kernel bring a compiler with them
+module() {
+	headers=linux-headers-$(inside dpkg --print-architecture)
+	enter_root
+	if ! apt_install dkms "$headers" >"$dir/log" 2>&1; then
+		leave_root
+		skip 'dkms builds the module' "no package $headers"
+		return
+	fi
+	kernel=$(basename "$root"/lib/modules/*)
+	cp "$deb"/lkdf-dkms_*.deb "$root/lkdf-dkms.deb"
+	{
+		apt_install /lkdf-dkms.deb
+		inside dkms status lkdf
+	} >"$dir/log" 2>&1
+	grep -q "^lkdf/.*, $kernel, .*: installed" "$dir/log"
+	ok $? "dkms builds the module, for $kernel"
+	inside modinfo -k "$kernel" -F vermagic lkdf >"$dir/log" 2>&1 &&
+		grep -q "^$kernel " "$dir/log"
+	ok $? 'which says that it is for that kernel'
+	inside apt-get purge -y -qq lkdf-dkms >"$dir/log" 2>&1
+	find "$root/lib/modules" "$root/usr/src" -name 'lkdf*' >"$dir/left"
+	[ ! -s "$dir/left" ]
+	ok $? 'the module goes with its package' "$dir/left"
+	leave_root
+}
+
 what='install, upgrade and remove in a clean root'
-if [ "$(id -u)" != 0 ]; then
-	skip "$what" 'chroot needs root'
-elif [ -z "${CLEAN_ROOT-}" ] && ! command -v mmdebstrap >/dev/null; then
-	skip "$what" 'mmdebstrap is not installed'
-elif ! make_root >"$dir/log" 2>&1; then
-	skip "$what" "no clean root: $(tail -n 1 "$dir/log")"
+reason=$(no_root)
+if [ -n "$reason" ]; then
+	skip "$what" "$reason"
 else
 	cp tools/packaging/debian/tests/first-program "$root/first-program"
 	life
+	module
 fi
 
 if [ -n "${AGAIN-}" ]; then

@@ -9,6 +9,14 @@ wanted() {
 		/Prints:/ { on = 1 }' "$1"
 }
 
+# fenced LANGUAGE NR: the lines of a fenced block of README
+fenced() {
+	awk -v fence="\`\`\`$1" -v nr="$2" '
+		/^```$/ { on = 0 }
+		on && at == nr
+		$0 == fence { on = 1; at++ }' README.md
+}
+
 # compile SOURCE...: the program is $dir/program; C++ is $std, or C++17
 compile() {
 	flags="-Wall -Wextra -Werror -O2 ${CFLAGS:-}"

@@ -9,25 +9,17 @@
 echo >"$dir/log"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS PKG_CONFIG_PATH
 
-# block LANGUAGE NR: the lines of a fenced block of README
-block() {
-	awk -v fence="\`\`\`$1" -v nr="$2" '
-		/^```$/ { on = 0 }
-		on && at == nr
-		$0 == fence { on = 1; at++ }' README.md
-}
-
 [ "$(wc -l <README.md)" -le 120 ]
 ok $? "README.md has at most 120 lines"
-block cpp 1 >"$dir/primes.cc"
+fenced cpp 1 >"$dir/primes.cc"
 sed -n '/^#include/,$p' Documentation/examples/cpp/primes.cc >"$dir/want"
 cmp "$dir/primes.cc" "$dir/want" >"$dir/log"
 ok $? "README's program is primes.cc"
 wanted Documentation/examples/cpp/primes.cc >"$dir/want"
 grep -qF "\`$(cat "$dir/want")\`" README.md
 ok $? "README says what it prints" "$dir/want"
-block sh 1 >"$dir/install"
-block sh 2 >"$dir/commands"
+fenced sh 1 >"$dir/install"
+fenced sh 2 >"$dir/commands"
 
 # typed SHELL FILE FOLDER: each line of a file, as at a prompt
 typed() {

@@ -2,7 +2,7 @@
 # What leaves the tree: HTML, a tarball, packages of Debian. Each is made in a copy
 # below $(BUILD), so that the tree stays as it is.
 
-.PHONY: html dist deb check-deb
+.PHONY: html dist deb check-deb check-walk
 SPHINX ?= sphinx-build
 HTML_SRC := $(BUILD)/html.src
 html: ## all pages and the headers' comments, with search, to build/html
@@ -52,3 +52,9 @@ check-deb: deb $(LIB_SO) ## packages: lintian, a clean root, the same bytes twic
 	$(Q)chmod +x $(BUILD)/test_deb.sh
 	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_deb.sh \
 		tests/packaging/test_abi.sh tests/packaging/test_html.sh
+
+check-walk: dist ## README's commands in a clean root, from the sources to an own report
+	$(Q)printf '#!/bin/sh\nexec tests/packaging/test_walk.sh %s\n' \
+		$(BUILD)/$(DIST).tar.gz >$(BUILD)/test_walk.sh
+	$(Q)chmod +x $(BUILD)/test_walk.sh
+	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_walk.sh
