@@ -168,7 +168,16 @@ check-arm64: ## core tests for arm64 under qemu-user; ARM64_ROOT= has its librar
 	$(Q)chmod +x $(ARM64)/run
 	$(Q)BUILD=$(ARM64) tests/run.sh $(ARM64)/run
 
-.PHONY: check-arm64 check-few check-programs check-long
+# Requests of MPI with a sanitizer, by Open MPI: tests/mpi/*.supp name what is MPI's.
+check-mpi: ## ranks of MPI; SAN=address or SAN=thread: with that sanitizer
+	$(Q)$(MAKE) $(JOBS) --no-print-directory $(SAN_ARGS) SAN_IS=$(SAN) SAN= \
+		check-mpi-built
+
+check-mpi-built: $(LKDF_BIN)
+	$(Q)SAN=$(SAN_IS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+		BUILD=$(BUILD) tests/run.sh tests/tools/test_mpi.sh
+
+.PHONY: check-arm64 check-few check-mpi check-mpi-built check-programs check-long
 check-programs: $(C_TESTS)
 
 # What finds the same in every build is run with one: the rules of the tree, the
