@@ -76,7 +76,7 @@ static bool grow_ring(struct gate *g, uint32_t nr)
 	uint32_t room = g->room ? 2 * g->room : GATE_ROOM, i;
 	uint64_t *ring;
 
-	if (room > GATE_ROOM_MOST)
+	if (room > g->room_most)
 		return false;
 	ring = malloc(room * sizeof(*ring));
 	if (!ring)
@@ -126,6 +126,7 @@ static uint64_t ticks_of(const struct sched *s, uint64_t ns)
 void gate_init(struct gate *g, struct sched *s)
 {
 	g->sched = s;
+	g->room_most = GATE_ROOM_MOST;
 	g->look_ticks = ticks_of(s, GATE_LOOK_NS);
 	g->patience_ticks = ticks_of(s, GATE_PATIENCE_NS);
 	a_store(&g->state, gate_make((uint32_t)s->nr_workers, 0, 0), relaxed);

@@ -64,10 +64,8 @@
 #include "sched/sched.h"
 
 /* A ring begins with room for so many items, and grows up to most. */
-#ifndef GATE_ROOM
 #define GATE_ROOM 256u
 #define GATE_ROOM_MOST 65536u
-#endif
 
 /* A token is taken back from who has had no CPU for so long. */
 #define GATE_AWAY_NS 50000
@@ -100,6 +98,7 @@ struct gate {
 
 	/* Set at create, constant afterwards. */
 	struct sched *sched;
+	uint32_t room_most;
 	uint64_t look_ticks, patience_ticks;
 	struct gate *next;
 };

@@ -238,7 +238,7 @@ static unsigned has_crew(struct worker *w)
  * Places where work may lie that a worker does not own. The worker looks at
  * each row while it spins (take) and once more after it has said that it sleeps
  * (has): a row without both is a lost wake-up. The model checker drops each has
- * in turn, and a scenario of mc_strand.c or mc_part.c dies of it.
+ * in turn, and a scenario of mc_strand.c, mc_part.c or mc_gate.c dies of it.
  */
 struct work_place {
 	const char *name;

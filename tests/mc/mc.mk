@@ -15,6 +15,7 @@ MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 MC_SRC_pulse = $(MC_SRC_event)
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
+MC_SRC_gate = $(MC_SRC_strand)
 MC_SRC_help = $(MC_SRC_strand) lib/sched/help.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_join := lib/sched/deque.c lib/sched/joiner.c

@@ -84,6 +84,10 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->watch_nap_ns = 0;
 	w->is_watching = w->hidden.is_set = false;
 	w->hidden.victim = 0;
+	a_store(&w->gate, NULL, relaxed);
+	a_store(&w->nr_gated, 0, relaxed);
+	w->gate_seen = 0;
+	w->gate_nap_ns = 0;
 }
 
 static void init_node(int id, int nr)
@@ -120,6 +124,7 @@ static void init_with(int nr, bool is_spread)
 	sched.share_ticks = UINT64_MAX;
 	a_store(&sched.is_stopping, 0, relaxed);
 	a_store(&sched.nr_watching, 0, relaxed);
+	a_store(&sched.gates, NULL, relaxed);
 	timers_init(&sched.timers);
 	for (i = 0; i < sched.nr_nodes; i++)
 		init_node(i, sched.nr_nodes);
@@ -147,13 +152,13 @@ static void stop(void)
 	notify_all(&sched);
 }
 
-static void spin_until_started(void)
+__attribute__((unused)) static void spin_until_started(void)
 {
 	while (!a_load(&nr_started, relaxed))
 		a_pause();
 }
 
-static void ran_once(void)
+__attribute__((unused)) static void ran_once(void)
 {
 	mc_assert(a_load(&nr_started, relaxed) == 1);
 }
