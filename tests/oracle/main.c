@@ -5,6 +5,7 @@
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
  *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1|2]
+ *	       [--narrow CAP]
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
@@ -14,7 +15,8 @@
  * programs with data: there --tasks are operations. --data takes those only, or
  * none of them. --devices: some of their tasks are kernels, 1: on emulated
  * devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled with
- * ORACLE_DEVICES these two are 1, and --seconds 10.
+ * ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds are at
+ * gates, each of which lets so many workers run their bodies.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -53,7 +55,7 @@
 
 struct options {
 	uint64_t programs, seed, base;
-	uint32_t tasks, repeat, seconds, watchdog;
+	uint32_t tasks, repeat, seconds, watchdog, narrow;
 	bool has_seed, shrinks, compares;
 	enum d_devices devices;
 	int data; /* -1: both sorts of programs */
@@ -114,10 +116,11 @@ static void on_log(void *u, int level, const char *text)
 		wrong(NULL, "%s", text);
 }
 
-static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
+static int open_runtime(int workers, const struct options *o, struct lkdf **out)
 {
 	const char *options;
-	char text[96];
+	char text[128];
+	size_t used;
 	int rc;
 
 	/*
@@ -130,10 +133,14 @@ static int open_runtime(int workers, enum d_devices devices, struct lkdf **out)
 				     : ",static_runs=1");
 	else
 		snprintf(text, sizeof(text), "serial=yes");
-	options = devices == D_OPENCL ? d_driver_options(text) : text;
+	used = strlen(text);
+	if (o->narrow)
+		snprintf(text + used, sizeof(text) - used,
+			 ",narrow=force,narrow_cap=%u", o->narrow);
+	options = o->devices == D_OPENCL ? d_driver_options(text) : text;
 	rc = lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = options, .log = on_log), out);
-	if (!rc && devices && !d_devices_open(*out, devices))
+	if (!rc && o->devices && !d_devices_open(*out, o->devices))
 		has_opencl = false;
 	return rc;
 }
@@ -314,6 +321,8 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->repeat = (uint32_t)number;
 	else if (!strcmp(name, "--seconds"))
 		o->seconds = (uint32_t)number;
+	else if (!strcmp(name, "--narrow"))
+		o->narrow = (uint32_t)number;
 	else if (!strcmp(name, "--watchdog"))
 		o->watchdog = (uint32_t)number;
 	else if (!strcmp(name, "--workers"))
@@ -341,9 +350,9 @@ static int shrink(const struct options *o, char *self)
 	for (nr = 0; nr <= 20000; nr += nr / 4 + 1) {
 		snprintf(command, sizeof(command),
 			 "%s --seed %llu --workers %d --tasks %u --repeat %u "
-			 "--watchdog 5",
+			 "--narrow %u --watchdog 5",
 			 self, (unsigned long long)o->seed, o->workers[0], nr,
-			 o->repeat > 1 ? o->repeat : 200);
+			 o->repeat > 1 ? o->repeat : 200, o->narrow);
 		snprintf(command + strlen(command),
 			 sizeof(command) - strlen(command), " >/dev/null 2>&1");
 		if (system(command) == 0)
@@ -362,7 +371,7 @@ static bool open_all(const struct options *o, struct lkdf **rt)
 
 	if (o->devices == D_OPENCL)
 		d_opencl_begin();
-	if (!is(open_runtime(0, o->devices, &rt[0]), 0,
+	if (!is(open_runtime(0, o, &rt[0]), 0,
 		"a runtime opens in serial mode"))
 		return false;
 	if (!has_opencl) {
@@ -371,7 +380,7 @@ static bool open_all(const struct options *o, struct lkdf **rt)
 		return false;
 	}
 	for (r = 0; r < o->nr_workers; r++) {
-		if (!is(open_runtime(o->workers[r], o->devices, &rt[r + 1]), 0,
+		if (!is(open_runtime(o->workers[r], o, &rt[r + 1]), 0,
 			"a runtime opens with %d workers", o->workers[r]))
 			return false;
 	}

@@ -51,6 +51,15 @@ $(MANY_ORACLE): $(ORACLE)
 	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --workers 16 "$$@"\n' $< >$@
 	$(Q)chmod +x $@
 
+# All kinds are at gates.
+NARROW_ORACLE := $(BUILD)/tests/oracle/narrow/oracle
+
+$(NARROW_ORACLE): $(ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 400 --seconds 3 --narrow 1 "$$@"\n' \
+		$< >$@
+	$(Q)chmod +x $@
+
 # A program without arguments, as tests/run.sh wants it.
 DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
 $(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
@@ -104,7 +113,7 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(MANY_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
+ORACLES := $(ORACLE) $(MANY_ORACLE) $(NARROW_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
 	$(CUDA_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own, and others with clang; without git they are
