@@ -62,6 +62,30 @@ bool GOMP_loop_ull_start(bool is_up, ull begin, ull end, ull step,
 bool GOMP_loop_ull_ordered_start(bool is_up, ull begin, ull end, ull step,
 				 long schedule, ull chunk, ull *first,
 				 ull *last, uintptr_t *reductions, void **mem);
+#define DECLARE_DOACROSS(name)                                           \
+	bool GOMP_loop_doacross_##name##_start(unsigned nr, long *count, \
+					       long chunk, long *first,  \
+					       long *last);              \
+	bool GOMP_loop_ull_doacross_##name##_start(                      \
+		unsigned nr, ull *count, ull chunk, ull *first, ull *last)
+
+DECLARE_DOACROSS(static);
+DECLARE_DOACROSS(dynamic);
+DECLARE_DOACROSS(guided);
+bool GOMP_loop_doacross_runtime_start(unsigned nr, long *count, long *first,
+				      long *last);
+bool GOMP_loop_ull_doacross_runtime_start(unsigned nr, ull *count, ull *first,
+					  ull *last);
+bool GOMP_loop_doacross_start(unsigned nr, long *count, long schedule,
+			      long chunk, long *first, long *last,
+			      uintptr_t *reductions, void **mem);
+bool GOMP_loop_ull_doacross_start(unsigned nr, ull *count, long schedule,
+				  ull chunk, ull *first, ull *last,
+				  uintptr_t *reductions, void **mem);
+void GOMP_doacross_post(long *at);
+void GOMP_doacross_ull_post(ull *at);
+void GOMP_doacross_wait(long first, ...);
+void GOMP_doacross_ull_wait(ull first, ...);
 void GOMP_loop_end(void);
 void GOMP_loop_end_nowait(void);
 bool GOMP_loop_end_cancel(void);

@@ -61,6 +61,7 @@ struct work {
 	uint64_t chunk; /* iterations; 0: static, a block for each thread */
 	void *memory; /* zeroed, for the program; or NULL */
 	struct reduction *reductions; /* of tasks: that of the first thread */
+	struct doacross *doacross; /* iterations wait for others; or NULL */
 };
 
 /*
@@ -191,6 +192,9 @@ void team_barrier(void);
 
 /* On to the next construct. True: this thread is the first there. */
 bool share_enter(const struct work *work);
+
+/* Memory of a work that no thread needs any more. */
+void share_free_work(const struct work *w);
 
 /* After the last one of the region. */
 void share_leave(void);

@@ -3,8 +3,8 @@
  * Loops and sections. gcc has two families of calls, for long and for unsigned
  * long long; both count their iterations modulo 2^64, so one way serves both.
  */
-#include "gomp/calls.h"
-#include "gomp/gomp.h"
+#include "gomp/loop.h"
+
 #include "gomp/names.h"
 #include "gomp/reduce.h"
 
@@ -12,19 +12,6 @@
 
 /* Where the program goes on after a call of its own. */
 #define FROM __builtin_return_address(0)
-
-/* A loop, as a call says it. */
-struct bounds {
-	uint64_t begin, end, step;
-	bool is_down;
-	uint64_t nr;
-};
-
-/* In the calls for long; none is 0 or less. */
-static uint64_t chunk_of_call(long chunk)
-{
-	return chunk > 0 ? (uint64_t)chunk : 0;
-}
 
 static uint64_t count_steps(uint64_t distance, uint64_t step)
 {
@@ -56,9 +43,8 @@ static struct bounds bounds_ull(bool is_up, ull begin, ull end, ull step)
 	return b;
 }
 
-/* schedule: of gcc's calls, with a bit that asks for nothing here. */
-static struct work work_of(const struct bounds *b, unsigned schedule,
-			   uint64_t chunk, bool is_ordered)
+struct work loop_work(const struct bounds *b, unsigned schedule, uint64_t chunk,
+		      bool is_ordered)
 {
 	struct work w = { .schedule = schedule & ~SCHEDULE_MONOTONIC,
 			  .begin = b->begin,
@@ -141,93 +127,7 @@ static void note_end(const void *from)
 	self->loop_begin = 0;
 }
 
-static bool start_long(struct work like, long *begin, long *end)
-{
-	share_enter(&like);
-	note_begin();
-	return next_long(begin, end);
-}
-
-static bool start_ull(struct work like, ull *begin, ull *end)
-{
-	share_enter(&like);
-	note_begin();
-	return next_ull(begin, end);
-}
-
-/* ---- calls -------------------------------------------------------------- */
-
-#define LONG_ARGS long begin, long end, long step
-#define ULL_ARGS bool is_up, ull begin, ull end, ull step
-#define LONG_BOUNDS bounds_long(begin, end, step)
-#define ULL_BOUNDS bounds_ull(is_up, begin, end, step)
-
-/* A schedule with a chunk: start and next, for both families. */
-#define LOOP(name, schedule, ordered)                                          \
-	bool GOMP_loop_##name##_start(LONG_ARGS, long chunk, long *first,      \
-				      long *last)                              \
-	{                                                                      \
-		struct bounds b = LONG_BOUNDS;                                 \
-                                                                               \
-		return start_long(work_of(&b, schedule, chunk_of_call(chunk),  \
-					  ordered),                            \
-				  first, last);                                \
-	}                                                                      \
-	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull chunk, ull *first,     \
-					  ull *last)                           \
-	{                                                                      \
-		struct bounds b = ULL_BOUNDS;                                  \
-                                                                               \
-		return start_ull(work_of(&b, schedule, chunk, ordered), first, \
-				 last);                                        \
-	}                                                                      \
-	NEXT(name)
-
-/* As the program or OMP_SCHEDULE has set it. */
-#define RUNTIME_LOOP(name, ordered)                                          \
-	bool GOMP_loop_##name##_start(LONG_ARGS, long *first, long *last)    \
-	{                                                                    \
-		struct bounds b = LONG_BOUNDS;                               \
-                                                                             \
-		return start_long(work_of(&b, SCHEDULE_RUNTIME, 0, ordered), \
-				  first, last);                              \
-	}                                                                    \
-	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull *first, ull *last)   \
-	{                                                                    \
-		struct bounds b = ULL_BOUNDS;                                \
-                                                                             \
-		return start_ull(work_of(&b, SCHEDULE_RUNTIME, 0, ordered),  \
-				 first, last);                               \
-	}                                                                    \
-	NEXT(name)
-
-#define NEXT(name)                                              \
-	bool GOMP_loop_##name##_next(long *first, long *last)   \
-	{                                                       \
-		return next_long(first, last);                  \
-	}                                                       \
-	bool GOMP_loop_ull_##name##_next(ull *first, ull *last) \
-	{                                                       \
-		return next_ull(first, last);                   \
-	}
-
-LOOP(static, SCHEDULE_STATIC, false)
-LOOP(dynamic, SCHEDULE_DYNAMIC, false)
-LOOP(guided, SCHEDULE_GUIDED, false)
-LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC, false)
-LOOP(nonmonotonic_guided, SCHEDULE_GUIDED, false)
-LOOP(ordered_static, SCHEDULE_STATIC, true)
-LOOP(ordered_dynamic, SCHEDULE_DYNAMIC, true)
-LOOP(ordered_guided, SCHEDULE_GUIDED, true)
-RUNTIME_LOOP(runtime, false)
-RUNTIME_LOOP(nonmonotonic_runtime, false)
-RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
-RUNTIME_LOOP(ordered_runtime, true)
-
-/*
- * mem: NULL, or where the number of bytes stands that all threads of the
- * construct get, zeroed. reductions: of its tasks, or NULL.
- */
+/* The work's own memory is the construct's, or freed. */
 static void enter_with(struct work like, uintptr_t *reductions, void **mem)
 {
 	struct reduction *r = (struct reduction *)reductions;
@@ -239,7 +139,7 @@ static void enter_with(struct work like, uintptr_t *reductions, void **mem)
 	if (r)
 		reduce_make(r, team_self()->nr);
 	if (!share_enter(&like)) {
-		free(like.memory);
+		share_free_work(&like);
 		if (r)
 			reduce_share(r, gomp_self.share->work.reductions);
 	}
@@ -251,47 +151,108 @@ static void enter_with(struct work like, uintptr_t *reductions, void **mem)
 	reduce_begin(r);
 }
 
-/* first NULL: iterations are asked for later, or by thread number. */
-static bool start_long_with(struct work like, long *first, long *last,
-			    uintptr_t *reductions, void **mem)
+bool loop_start_long(const struct work *like, long *first, long *last,
+		     uintptr_t *reductions, void **mem)
 {
-	enter_with(like, reductions, mem);
+	enter_with(*like, reductions, mem);
 	note_begin();
 	return !first || next_long(first, last);
 }
 
-static bool start_ull_with(struct work like, ull *first, ull *last,
-			   uintptr_t *reductions, void **mem)
+bool loop_start_ull(const struct work *like, ull *first, ull *last,
+		    uintptr_t *reductions, void **mem)
 {
-	enter_with(like, reductions, mem);
+	enter_with(*like, reductions, mem);
 	note_begin();
 	return !first || next_ull(first, last);
 }
 
-#define LOOP_WITH(name, ordered)                                               \
-	bool GOMP_loop_##name(LONG_ARGS, long schedule, long chunk,            \
-			      long *first, long *last, uintptr_t *reductions,  \
-			      void **mem)                                      \
-	{                                                                      \
-		struct bounds b = LONG_BOUNDS;                                 \
-                                                                               \
-		return start_long_with(work_of(&b, (unsigned)schedule,         \
-					       chunk_of_call(chunk), ordered), \
-				       first, last, reductions, mem);          \
-	}                                                                      \
-	bool GOMP_loop_ull_##name(ULL_ARGS, long schedule, ull chunk,          \
-				  ull *first, ull *last,                       \
-				  uintptr_t *reductions, void **mem)           \
-	{                                                                      \
-		struct bounds b = ULL_BOUNDS;                                  \
-                                                                               \
-		return start_ull_with(work_of(&b, (unsigned)schedule, chunk,   \
-					      ordered),                        \
-				      first, last, reductions, mem);           \
+/* ---- calls -------------------------------------------------------------- */
+
+#define LONG_ARGS long begin, long end, long step
+#define ULL_ARGS bool is_up, ull begin, ull end, ull step
+#define LONG_BOUNDS bounds_long(begin, end, step)
+#define ULL_BOUNDS bounds_ull(is_up, begin, end, step)
+
+/* The call that says all, and a call of its iterations later. */
+#define ANY_LOOP(name, ordered)                                               \
+	bool GOMP_loop_##name(LONG_ARGS, long schedule, long chunk,           \
+			      long *first, long *last, uintptr_t *reductions, \
+			      void **mem)                                     \
+	{                                                                     \
+		struct bounds b = LONG_BOUNDS;                                \
+		struct work like = loop_work(&b, (unsigned)schedule,          \
+					     chunk_of_call(chunk), ordered);  \
+                                                                              \
+		return loop_start_long(&like, first, last, reductions, mem);  \
+	}                                                                     \
+	bool GOMP_loop_ull_##name(ULL_ARGS, long schedule, ull chunk,         \
+				  ull *first, ull *last,                      \
+				  uintptr_t *reductions, void **mem)          \
+	{                                                                     \
+		struct bounds b = ULL_BOUNDS;                                 \
+		struct work like =                                            \
+			loop_work(&b, (unsigned)schedule, chunk, ordered);    \
+                                                                              \
+		return loop_start_ull(&like, first, last, reductions, mem);   \
 	}
 
-LOOP_WITH(start, false)
-LOOP_WITH(ordered_start, true)
+ANY_LOOP(start, false)
+ANY_LOOP(ordered_start, true)
+
+#define NEXT(name)                                              \
+	bool GOMP_loop_##name##_next(long *first, long *last)   \
+	{                                                       \
+		return next_long(first, last);                  \
+	}                                                       \
+	bool GOMP_loop_ull_##name##_next(ull *first, ull *last) \
+	{                                                       \
+		return next_ull(first, last);                   \
+	}
+
+/* A schedule with a chunk: the start of any loop, and next. */
+#define LOOP(name, any, schedule)                                             \
+	bool GOMP_loop_##name##_start(LONG_ARGS, long chunk, long *first,     \
+				      long *last)                             \
+	{                                                                     \
+		return GOMP_loop_##any(begin, end, step, schedule, chunk,     \
+				       first, last, NULL, NULL);              \
+	}                                                                     \
+	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull chunk, ull *first,    \
+					  ull *last)                          \
+	{                                                                     \
+		return GOMP_loop_ull_##any(is_up, begin, end, step, schedule, \
+					   chunk, first, last, NULL, NULL);   \
+	}                                                                     \
+	NEXT(name)
+
+/* As the program or OMP_SCHEDULE has set it. */
+#define RUNTIME_LOOP(name, any)                                               \
+	bool GOMP_loop_##name##_start(LONG_ARGS, long *first, long *last)     \
+	{                                                                     \
+		return GOMP_loop_##any(begin, end, step, SCHEDULE_RUNTIME, 0, \
+				       first, last, NULL, NULL);              \
+	}                                                                     \
+	bool GOMP_loop_ull_##name##_start(ULL_ARGS, ull *first, ull *last)    \
+	{                                                                     \
+		return GOMP_loop_ull_##any(is_up, begin, end, step,           \
+					   SCHEDULE_RUNTIME, 0, first, last,  \
+					   NULL, NULL);                       \
+	}                                                                     \
+	NEXT(name)
+
+LOOP(static, start, SCHEDULE_STATIC)
+LOOP(dynamic, start, SCHEDULE_DYNAMIC)
+LOOP(guided, start, SCHEDULE_GUIDED)
+LOOP(nonmonotonic_dynamic, start, SCHEDULE_DYNAMIC)
+LOOP(nonmonotonic_guided, start, SCHEDULE_GUIDED)
+LOOP(ordered_static, ordered_start, SCHEDULE_STATIC)
+LOOP(ordered_dynamic, ordered_start, SCHEDULE_DYNAMIC)
+LOOP(ordered_guided, ordered_start, SCHEDULE_GUIDED)
+RUNTIME_LOOP(runtime, start)
+RUNTIME_LOOP(nonmonotonic_runtime, start)
+RUNTIME_LOOP(maybe_nonmonotonic_runtime, start)
+RUNTIME_LOOP(ordered_runtime, ordered_start)
 
 void GOMP_loop_end(void)
 {
@@ -325,26 +286,26 @@ void GOMP_ordered_end(void)
 
 #define PARALLEL_ARGS void (*fn)(void *), void *data, unsigned nr, LONG_ARGS
 
-#define PARALLEL_LOOP(name, schedule)                                       \
-	void GOMP_parallel_loop_##name(PARALLEL_ARGS, long chunk,           \
-				       unsigned flags)                      \
-	{                                                                   \
-		struct bounds b = LONG_BOUNDS;                              \
-		struct work first =                                         \
-			work_of(&b, schedule, chunk_of_call(chunk), false); \
-                                                                            \
-		(void)flags;                                                \
-		team_run(&(struct region){ fn, data, nr, &first, NULL });   \
+#define PARALLEL_LOOP(name, schedule)                                         \
+	void GOMP_parallel_loop_##name(PARALLEL_ARGS, long chunk,             \
+				       unsigned flags)                        \
+	{                                                                     \
+		struct bounds b = LONG_BOUNDS;                                \
+		struct work first =                                           \
+			loop_work(&b, schedule, chunk_of_call(chunk), false); \
+                                                                              \
+		(void)flags;                                                  \
+		team_run(&(struct region){ fn, data, nr, &first, NULL });     \
 	}
 
-#define PARALLEL_RUNTIME(name)                                               \
-	void GOMP_parallel_loop_##name(PARALLEL_ARGS, unsigned flags)        \
-	{                                                                    \
-		struct bounds b = LONG_BOUNDS;                               \
-		struct work first = work_of(&b, SCHEDULE_RUNTIME, 0, false); \
-                                                                             \
-		(void)flags;                                                 \
-		team_run(&(struct region){ fn, data, nr, &first, NULL });    \
+#define PARALLEL_RUNTIME(name)                                                 \
+	void GOMP_parallel_loop_##name(PARALLEL_ARGS, unsigned flags)          \
+	{                                                                      \
+		struct bounds b = LONG_BOUNDS;                                 \
+		struct work first = loop_work(&b, SCHEDULE_RUNTIME, 0, false); \
+                                                                               \
+		(void)flags;                                                   \
+		team_run(&(struct region){ fn, data, nr, &first, NULL });      \
 	}
 
 PARALLEL_LOOP(static, SCHEDULE_STATIC)

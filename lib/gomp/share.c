@@ -12,10 +12,16 @@
 /* So many iterations of each thread are no overflow of 64 bits. */
 #define MANY (UINT64_MAX / (2 * MAX_THREADS))
 
+void share_free_work(const struct work *w)
+{
+	free(w->memory);
+	free(w->doacross);
+}
+
 /* A team of one has one construct at a time, and nobody else sees it. */
 static bool enter_alone(struct team *t, const struct work *work)
 {
-	free(t->first.work.memory);
+	share_free_work(&t->first.work);
 	memset(&t->first, 0, sizeof(t->first));
 	t->first.work = *work;
 	gomp_self.share = &t->first;
@@ -24,7 +30,7 @@ static bool enter_alone(struct team *t, const struct work *work)
 
 static void share_free(struct team *t, struct share *s)
 {
-	free(s->work.memory);
+	share_free_work(&s->work);
 	if (s != &t->first)
 		free(s);
 }

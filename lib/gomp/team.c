@@ -57,7 +57,7 @@ static void run_alone(struct team *t)
 	t->pool = NULL;
 	enter_team(t, NULL, 0);
 	t->fn(t->data);
-	free(t->first.work.memory);
+	share_free_work(&t->first.work);
 	gomp_self = before;
 }
 
