@@ -117,6 +117,9 @@ struct team {
 	struct env env; /* of its threads, to begin with */
 	struct reduction *reductions; /* of its tasks, or NULL */
 
+	/* A team of one: tasks whose end waits for an event of the program. */
+	struct detach *detached;
+
 	/* A team of several: where all threads begin. Of one: each construct in
 	 * turn. */
 	struct share first;

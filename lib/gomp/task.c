@@ -3,23 +3,14 @@
  * Tasks. A team of several threads spawns them, below the member or task that
  * makes them; a thread outside of such a team runs them at once.
  */
+#include "gomp/task.h"
+
 #include "gomp/calls.h"
 #include "gomp/depend.h"
-#include "gomp/gomp.h"
-#include "gomp/reduce.h"
+#include "gomp/detach.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Of GOMP_task(). */
-#define TASK_FINAL 2u
-#define TASK_DEPEND 8u
-#define TASK_UP 0x100u
-#define TASK_GRAINSIZE 0x200u
-#define TASK_IF 0x400u
-#define TASK_NOGROUP 0x800u
-#define TASK_REDUCTION 0x1000u
-#define TASK_DETACH 0x2000u
 
 #define ARG_ALIGN 16
 
@@ -36,6 +27,7 @@ struct head {
 	struct reduction *reductions;
 	unsigned depth;
 	bool is_final;
+	struct detach *detach; /* or NULL */
 	void *block; /* the argument; NULL: it follows */
 };
 
@@ -62,14 +54,19 @@ int task_run(struct lkdf_ctx *c, void *arg)
 	struct task *t = arg;
 	unsigned num = (unsigned)lkdf_worker(c);
 	struct tally *tally = &t->head.team->pool->tally[num];
+	struct detach *d = t->head.detach;
 
 	a_store(&tally->nr_begun, a_load(&tally->nr_begun, relaxed) + 1,
 		relaxed);
 	begin_task(&t->head, c, num);
+	if (d && detach_hold(d, c))
+		d = NULL;
 	t->head.fn(t->head.block ? t->head.block : t->arg);
 	depends_free(gomp_self.depends);
 	gomp_self = before;
 	free(t->head.block);
+	if (d)
+		detach_await(d);
 	return 0;
 }
 
@@ -120,29 +117,18 @@ struct order {
 	struct lkdf_event done;
 };
 
-struct args {
-	void (*fn)(void *);
-	void *data;
-	void (*copy)(void *to, void *from);
-	size_t size, align;
-	unsigned flags;
-	struct order *order; /* of a task with depend, or NULL */
-	bool is_bounded;
-	uint64_t bounds[2]; /* with which the argument begins then */
-};
-
 static size_t align_up(size_t n, size_t align)
 {
 	return (n + align - 1) & ~(align - 1);
 }
 
-static void set_bounds(const struct args *a, void *arg)
+static void set_bounds(const struct task_args *a, void *arg)
 {
 	if (a->is_bounded)
 		memcpy(arg, a->bounds, sizeof(a->bounds));
 }
 
-static void fill_arg(const struct args *a, void *to)
+static void fill_arg(const struct task_args *a, void *to)
 {
 	if (a->copy)
 		a->copy(to, a->data);
@@ -151,19 +137,31 @@ static void fill_arg(const struct args *a, void *to)
 	set_bounds(a, to);
 }
 
-static struct head head_of(const struct args *a)
+static struct head head_of(const struct task_args *a)
 {
 	return (struct head){ .fn = a->fn,
 			      .team = team_self(),
 			      .env = gomp_self.env,
 			      .reductions = gomp_self.reductions,
 			      .depth = gomp_self.depth,
+			      .detach = a->detach,
 			      .is_final = gomp_self.is_final ||
 					  a->flags & TASK_FINAL };
 }
 
+/* After a function that this thread has run itself. */
+static void end_detached(struct detach *d)
+{
+	struct team *t = team_self();
+
+	if (d && t->nr == 1)
+		detach_keep(t, d);
+	else if (d)
+		detach_await(d);
+}
+
 /* In the thread that meets it, before that goes on. */
-static void run_now(const struct args *a)
+static void run_now(const struct task_args *a)
 {
 	struct self before = gomp_self;
 	struct head h = head_of(a);
@@ -182,9 +180,10 @@ static void run_now(const struct args *a)
 	}
 	depends_free(gomp_self.depends);
 	gomp_self = before;
+	end_detached(a->detach);
 }
 
-static bool spawn_task(const struct args *a, struct lkdf_kind *k,
+static bool spawn_task(const struct task_args *a, struct lkdf_kind *k,
 		       const void *task)
 {
 	struct order *o = a->order;
@@ -202,7 +201,7 @@ static bool spawn_task(const struct args *a, struct lkdf_kind *k,
  * An argument that a constructor has made stays where it was made: it has a
  * block of its own. False: no memory.
  */
-static bool spawn_block(const struct args *a)
+static bool spawn_block(const struct task_args *a)
 {
 	size_t align = a->align < ARG_ALIGN ? ARG_ALIGN : a->align;
 	char task[128] __attribute__((aligned(ARG_ALIGN))) = { 0 };
@@ -223,10 +222,11 @@ static bool spawn_block(const struct args *a)
 		task_wait();
 	a->fn(t->head.block);
 	free(t->head.block);
+	end_detached(a->detach);
 	return true;
 }
 
-static bool spawn_copied(const struct args *a)
+static bool spawn_copied(const struct task_args *a)
 {
 	uint32_t room;
 	struct lkdf_kind *k = kinds_find(team_self()->pool, a->fn,
@@ -244,13 +244,13 @@ static bool spawn_copied(const struct args *a)
 	}
 }
 
-static bool spawn_any(const struct args *a)
+static bool spawn_any(const struct task_args *a)
 {
 	return a->copy || a->align > ARG_ALIGN ? spawn_block(a)
 					       : spawn_copied(a);
 }
 
-static void make_task(const struct args *a, bool is_deferred)
+void task_make(const struct task_args *a, bool is_deferred)
 {
 	const struct team *t = team_self();
 
@@ -263,13 +263,14 @@ static void make_task(const struct args *a, bool is_deferred)
 }
 
 /* After all children: whatever it depends on has ended. */
-static void run_last(const struct args *a)
+static void run_last(const struct task_args *a)
 {
 	task_wait();
 	run_now(a);
 }
 
-static void spawn_in_order(struct args *a, struct depends *d, void **depend)
+static void spawn_in_order(struct task_args *a, struct depends *d,
+			   void **depend)
 {
 	struct order o;
 
@@ -288,9 +289,10 @@ static void spawn_in_order(struct args *a, struct depends *d, void **depend)
 	}
 }
 
-static void make_in_order(struct args *a, void **depend, bool is_deferred)
+static void make_in_order(struct task_args *a, void **depend, bool is_deferred)
 {
 	if (team_self()->nr == 1 || gomp_self.is_final) {
+		detach_wait(team_self());
 		run_now(a);
 		return;
 	}
@@ -302,31 +304,57 @@ static void make_in_order(struct args *a, void **depend, bool is_deferred)
 		run_last(a);
 }
 
+/*
+ * Others may be what fulfills the event, so it is a task of its own where that
+ * can be, however many wait.
+ */
+static void make_detached(struct task_args *a, void **depend, bool is_deferred)
+{
+	if (a->flags & TASK_DEPEND) {
+		make_in_order(a, depend, true);
+	} else if (team_self()->nr == 1 || gomp_self.is_final) {
+		run_now(a);
+	} else {
+		count_made(1);
+		if (!spawn_any(a)) {
+			count_made(-1);
+			run_now(a);
+		}
+	}
+	if (!is_deferred)
+		task_wait();
+}
+
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 	       long size, long align, bool is_deferred, unsigned flags,
 	       void **depend, int priority, void *detach)
 {
-	struct args a = { .fn = fn,
-			  .data = data,
-			  .copy = copy,
-			  .size = (size_t)size,
-			  .align = (size_t)align,
-			  .flags = flags };
+	struct task_args a = { .fn = fn,
+			       .data = data,
+			       .copy = copy,
+			       .size = (size_t)size,
+			       .align = (size_t)align,
+			       .flags = flags };
 
 	(void)priority;
-	(void)detach;
-	if (flags & TASK_DETACH)
-		gomp_refuse("task detach");
-	if (flags & TASK_DEPEND)
+	if (flags & TASK_DETACH) {
+		a.detach = detach_make(detach, data);
+		make_detached(&a, depend, is_deferred);
+	} else if (flags & TASK_DEPEND) {
 		make_in_order(&a, depend, is_deferred);
-	else
-		make_task(&a, is_deferred);
+	} else {
+		task_make(&a, is_deferred);
+	}
 }
 
 void task_wait(void)
 {
-	if (team_self()->nr == 1)
+	struct team *t = team_self();
+
+	if (t->nr == 1) {
+		detach_wait(t);
 		return;
+	}
 	lkdf_join(gomp_self.c);
 	depends_forget(gomp_self.depends);
 }
@@ -345,120 +373,4 @@ void GOMP_taskwait_depend(void **depend)
 
 void GOMP_taskyield(void)
 {
-}
-
-/* ---- loops of tasks ----------------------------------------------------- */
-
-/* Iterations of the first tasks, and how many have one more than the rest. */
-struct split {
-	uint64_t nr_tasks, each, nr_more;
-};
-
-static struct split split_loop(uint64_t nr, uint64_t asked, unsigned flags)
-{
-	struct split s = { .nr_tasks = asked };
-
-	if (!asked)
-		s.nr_tasks = team_self()->nr;
-	else if (flags & TASK_GRAINSIZE)
-		s.nr_tasks = nr / asked ? nr / asked : 1;
-	if (s.nr_tasks > nr)
-		s.nr_tasks = nr;
-	s.each = nr / s.nr_tasks;
-	s.nr_more = nr % s.nr_tasks;
-	return s;
-}
-
-static void run_loop_tasks(struct args *a, const struct split *s,
-			   uint64_t begin, uint64_t step, uint64_t last_end)
-{
-	uint64_t i, end;
-
-	a->is_bounded = true;
-	for (i = 0; i < s->nr_tasks; i++) {
-		end = i + 1 == s->nr_tasks
-			      ? last_end
-			      : begin + (s->each + (i < s->nr_more)) * step;
-		a->bounds[0] = begin;
-		a->bounds[1] = end;
-		make_task(a, a->flags & TASK_IF);
-		begin = end;
-	}
-}
-
-/* The beginning of the argument of a loop with reductions. */
-struct loop_head {
-	uint64_t bounds[2];
-	uintptr_t *reductions;
-};
-
-static void begin_group(const struct args *a)
-{
-	const struct loop_head *h = a->data;
-
-	GOMP_taskgroup_start();
-	if (a->flags & TASK_REDUCTION)
-		GOMP_taskgroup_reduction_register(h->reductions);
-}
-
-/* The program asks whether there is memory that it has to give back. */
-static void pass_over(const struct args *a)
-{
-	const struct loop_head *h = a->data;
-
-	if (a->flags & TASK_REDUCTION)
-		((struct reduction *)h->reductions)->memory = 0;
-}
-
-static void run_taskloop(struct args *a, uint64_t nr, uint64_t asked,
-			 uint64_t begin, uint64_t step, uint64_t end)
-{
-	struct split s;
-
-	if (!nr) {
-		pass_over(a);
-		return;
-	}
-	s = split_loop(nr, asked, a->flags);
-	if (!(a->flags & TASK_NOGROUP))
-		begin_group(a);
-	run_loop_tasks(a, &s, begin, step, end);
-	if (!(a->flags & TASK_NOGROUP))
-		GOMP_taskgroup_end();
-}
-
-#define TASKLOOP_ARGS(type)                                              \
-	void (*fn)(void *), void *data, void (*copy)(void *, void *),    \
-		long size, long align, unsigned flags, unsigned long nr, \
-		int priority, type begin, type end, type step
-#define TASKLOOP_ARGS_OF_CALL                                               \
-	{                                                                   \
-		.fn = fn, .data = data, .copy = copy, .size = (size_t)size, \
-		.align = (size_t)align, .flags = flags                      \
-	}
-
-void GOMP_taskloop(TASKLOOP_ARGS(long))
-{
-	struct args a = TASKLOOP_ARGS_OF_CALL;
-	uint64_t from = (uint64_t)begin, to = (uint64_t)end, n = 0;
-
-	(void)priority;
-	if (step > 0 && begin < end)
-		n = (to - from - 1) / (uint64_t)step + 1;
-	else if (step < 0 && begin > end)
-		n = (from - to - 1) / -(uint64_t)step + 1;
-	run_taskloop(&a, n, nr, from, (uint64_t)step, to);
-}
-
-void GOMP_taskloop_ull(TASKLOOP_ARGS(ull))
-{
-	struct args a = TASKLOOP_ARGS_OF_CALL;
-	uint64_t n = 0;
-
-	(void)priority;
-	if (flags & TASK_UP && begin < end)
-		n = (end - begin - 1) / step + 1;
-	else if (!(flags & TASK_UP) && begin > end)
-		n = (begin - end - 1) / -step + 1;
-	run_taskloop(&a, n, nr, begin, step, end);
 }

@@ -2,6 +2,7 @@
 /* Regions and what their threads do together. */
 #include "gomp/calls.h"
 #include "gomp/depend.h"
+#include "gomp/detach.h"
 #include "gomp/gomp.h"
 #include "gomp/names.h"
 #include "gomp/reduce.h"
@@ -57,6 +58,7 @@ static void run_alone(struct team *t)
 	t->pool = NULL;
 	enter_team(t, NULL, 0);
 	t->fn(t->data);
+	detach_wait(t);
 	share_free_work(&t->first.work);
 	gomp_self = before;
 }
@@ -143,8 +145,12 @@ unsigned team_run(const struct region *r)
 
 void team_barrier(void)
 {
-	if (team_self()->nr > 1)
+	struct team *t = team_self();
+
+	if (t->nr > 1)
 		lkdf_gang_barrier(gomp_self.c);
+	else
+		detach_wait(t);
 }
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags)

@@ -3,7 +3,7 @@
  * Loops of OpenMP whose iterations wait for others by number: sums over grids
  * that are wrong where an iteration comes too early. libgomp prints the same.
  * No type is unsigned, for gcc 12 takes the step back to an iteration for one
- * of almost 2^64 then; calls.c makes the calls of such loops.
+ * of almost 2^64 then.
  */
 #include <omp.h>
 #include <stdio.h>

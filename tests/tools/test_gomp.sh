@@ -56,7 +56,7 @@ ok $? 'no call that belongs to a team is left to libgomp'
 
 # ---- programs --------------------------------------------------------------
 
-for name in loops regions tasks reductions doacross; do
+for name in loops regions tasks reductions doacross detach; do
 	for level in 0 2; do
 		program=$dir/$name$level
 		gcc -O$level -fopenmp -o "$program" "tests/gomp/$name.c" \
