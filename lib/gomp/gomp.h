@@ -39,7 +39,13 @@ struct env {
 	enum schedule schedule;
 	uint64_t chunk; /* 0: none was given */
 	unsigned max_levels; /* of regions with several threads */
+	unsigned bind; /* enum bind, of regions */
 	bool is_dynamic;
+};
+
+/* Places, from one on. */
+struct part {
+	unsigned first, nr; /* nr 0: there are none */
 };
 
 /* Read once, constant afterwards. */
@@ -48,8 +54,10 @@ struct settings {
 	unsigned nr_threads[MAX_LEVELS]; /* by level; 0: as that above */
 	unsigned nr_levels;
 	unsigned thread_limit;
-	bool is_bound; /* OMP_PROC_BIND, neither unset nor false */
-	char options[512]; /* of lkdf_open() */
+	unsigned bind[MAX_LEVELS]; /* by level, as OMP_PROC_BIND has it */
+	unsigned nr_binds;
+	char options[256]; /* of lkdf_open() */
+	char binding[300]; /* the same, where there are no places */
 };
 
 /* Threads of a team divide work: iterations, sections, or a block. */
@@ -115,6 +123,8 @@ struct team {
 	struct team *outer; /* NULL: outside of all regions */
 	unsigned outer_num; /* this team's first thread there */
 	struct env env; /* of its threads, to begin with */
+	struct part part; /* places of its threads */
+	unsigned bind, place; /* enum bind; the first thread's */
 	struct reduction *reductions; /* of its tasks, or NULL */
 
 	/* A team of one: tasks whose end waits for an event of the program. */
@@ -138,6 +148,7 @@ struct self {
 	struct depends *depends; /* of its children; NULL: of none */
 	struct reduction *reductions; /* of tasks, the innermost; or NULL */
 	unsigned depth; /* groups of tasks around, and the region */
+	struct part part; /* places of its regions */
 	struct share *share; /* where it is */
 	uint64_t loop_begin; /* of a loop that is recorded; or 0 */
 	uint64_t trip; /* static: of chunks */
@@ -153,6 +164,9 @@ const struct settings *settings_get(void);
 
 /* How many threads OMP_NUM_THREADS says for that level; 0: it does not. */
 unsigned settings_threads(unsigned level);
+
+/* How OMP_PROC_BIND binds regions at that level; UINT_MAX: it does not say. */
+unsigned settings_bind(unsigned level);
 
 /* ---- pools -------------------------------------------------------------- */
 
@@ -185,6 +199,7 @@ struct region {
 	unsigned nr; /* threads that it asks for; 0: none in particular */
 	const struct work *first; /* of its first construct, or NULL */
 	struct reduction *reductions; /* of its tasks, or NULL */
+	unsigned flags; /* the clause proc_bind */
 };
 
 /* Threads that it has had. */

@@ -294,8 +294,8 @@ void GOMP_ordered_end(void)
 		struct work first =                                           \
 			loop_work(&b, schedule, chunk_of_call(chunk), false); \
                                                                               \
-		(void)flags;                                                  \
-		team_run(&(struct region){ fn, data, nr, &first, NULL });     \
+		team_run(&(struct region){ fn, data, nr, &first, NULL,        \
+					   flags });                          \
 	}
 
 #define PARALLEL_RUNTIME(name)                                                 \
@@ -304,8 +304,8 @@ void GOMP_ordered_end(void)
 		struct bounds b = LONG_BOUNDS;                                 \
 		struct work first = loop_work(&b, SCHEDULE_RUNTIME, 0, false); \
                                                                                \
-		(void)flags;                                                   \
-		team_run(&(struct region){ fn, data, nr, &first, NULL });      \
+		team_run(&(struct region){ fn, data, nr, &first, NULL,         \
+					   flags });                           \
 	}
 
 PARALLEL_LOOP(static, SCHEDULE_STATIC)
@@ -353,8 +353,7 @@ void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
 {
 	struct work first = sections_of(nr_sections);
 
-	(void)flags;
-	team_run(&(struct region){ fn, data, nr, &first, NULL });
+	team_run(&(struct region){ fn, data, nr, &first, NULL, flags });
 }
 
 void GOMP_sections_end(void)

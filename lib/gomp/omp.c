@@ -5,6 +5,7 @@
  */
 #include "gomp/calls.h"
 #include "gomp/gomp.h"
+#include "gomp/places.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -74,6 +75,8 @@ ASK(omp_get_num_procs)
 {
 	cpu_set_t cpus;
 
+	if (places_nr_cpus())
+		return places_nr_cpus();
 	if (sched_getaffinity(0, sizeof(cpus), &cpus))
 		return (int)sysconf(_SC_NPROCESSORS_ONLN);
 	return CPU_COUNT(&cpus);
@@ -134,7 +137,26 @@ ASK(omp_get_cancellation)
 
 ASK(omp_get_proc_bind)
 {
-	return settings_get()->is_bound;
+	team_self();
+	return (int)gomp_self.env.bind;
+}
+
+ASK(omp_get_place_num)
+{
+	return places_here();
+}
+
+static struct part part_self(void)
+{
+	struct part all = { 0, places_nr() };
+
+	team_self();
+	return gomp_self.part.nr ? gomp_self.part : all;
+}
+
+ASK(omp_get_partition_num_places)
+{
+	return (int)part_self().nr;
 }
 
 ASK(omp_get_max_task_priority)
@@ -174,6 +196,9 @@ SET(omp_set_max_active_levels)
 
 /* ---- with arguments ----------------------------------------------------- */
 
+void omp_get_partition_place_nums(int *place);
+void omp_get_partition_place_nums_(int32_t *place);
+void omp_get_partition_place_nums_8_(int64_t *place);
 int omp_get_ancestor_thread_num(int level);
 int omp_get_ancestor_thread_num_(const int32_t *level);
 int omp_get_ancestor_thread_num_8_(const int64_t *level);
@@ -190,6 +215,29 @@ void omp_get_schedule_8_(int32_t *kind, int64_t *chunk);
 static int level_of(int64_t level)
 {
 	return level < 0 || level > INT_MAX ? -1 : (int)level;
+}
+
+void omp_get_partition_place_nums(int *place)
+{
+	struct part p = part_self();
+	unsigned i;
+
+	for (i = 0; i < p.nr; i++)
+		place[i] = (int)(p.first + i);
+}
+
+void omp_get_partition_place_nums_(int32_t *place)
+{
+	omp_get_partition_place_nums(place);
+}
+
+void omp_get_partition_place_nums_8_(int64_t *place)
+{
+	struct part p = part_self();
+	unsigned i;
+
+	for (i = 0; i < p.nr; i++)
+		place[i] = p.first + i;
 }
 
 int omp_get_ancestor_thread_num(int level)

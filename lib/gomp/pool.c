@@ -5,6 +5,7 @@
  * forked child has none of its parent's.
  */
 #include "gomp/gomp.h"
+#include "gomp/places.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -118,12 +119,17 @@ static struct pool *open_here(unsigned nr)
 	struct pool *p = calloc(1, sizeof(*p));
 	char options[600];
 	uint64_t nr_more = 0;
+	int rc;
 
 	if (!p)
 		return NULL;
-	snprintf(options, sizeof(options), "workers=%u,%s", nr,
-		 settings_get()->options);
-	if (lkdf_open(options, &p->rt)) {
+	snprintf(options, sizeof(options), "workers=%u,%s%s", nr,
+		 settings_get()->options,
+		 places_nr() ? ",pin=no" : settings_get()->binding);
+	places_widen();
+	rc = lkdf_open(options, &p->rt);
+	places_narrow();
+	if (rc) {
 		tell_failure();
 		free(p);
 		return NULL;

@@ -4,6 +4,7 @@
  * named in a line, and the default serves.
  */
 #include "gomp/gomp.h"
+#include "gomp/places.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -228,42 +229,81 @@ static bool read_places(const char *at, char *list, size_t size)
 	return used > 0;
 }
 
-static void add_places(void)
+static bool read_bind(const char *word, size_t size, unsigned *out)
 {
-	const char *bind = getenv("OMP_PROC_BIND");
+	static const struct {
+		const char *name;
+		enum bind bind;
+	} rows[] = {
+		{ "false", BIND_FALSE },    { "true", BIND_TRUE },
+		{ "master", BIND_PRIMARY }, { "primary", BIND_PRIMARY },
+		{ "close", BIND_CLOSE },    { "spread", BIND_SPREAD },
+	};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (size != strlen(rows[i].name) ||
+		    strncasecmp(word, rows[i].name, size) != 0)
+			continue;
+		*out = rows[i].bind;
+		return true;
+	}
+	return false;
+}
+
+/* The list has a word for each level; true and false are for all of them. */
+static void set_bind(void)
+{
+	const char *value = getenv("OMP_PROC_BIND"), *at = value;
+	unsigned nr = 0;
+	size_t size;
+
+	while (at && nr < MAX_LEVELS) {
+		at += strspn(at, " \t");
+		size = strcspn(at, ", \t");
+		if (!read_bind(at, size, &settings.bind[nr]) ||
+		    (nr && settings.bind[nr] <= BIND_TRUE)) {
+			not_understood("OMP_PROC_BIND", value);
+			return;
+		}
+		nr++;
+		at += size;
+		at += strspn(at, " \t");
+		at = *at == ',' ? at + 1 : NULL;
+	}
+	settings.nr_binds = nr;
+	settings.env.bind = settings.bind[0];
+}
+
+/* Where libgomp is not there to read them: as lkdf binds workers. */
+static void set_places(void)
+{
 	const char *places = getenv("OMP_PLACES");
 	char list[256];
 
-	if (bind && !strcasecmp(bind, "false"))
-		add_option("%s", ",pin=no");
-	else if (bind && (!strcasecmp(bind, "true") ||
-			  !strncasecmp(bind, "spread", 6) ||
-			  !strncasecmp(bind, "close", 5) ||
-			  !strncasecmp(bind, "master", 6) ||
-			  !strncasecmp(bind, "primary", 7)))
-		settings.is_bound = true;
-	else if (bind)
-		not_understood("OMP_PROC_BIND", bind);
-	if (places && *places == '{') {
-		if (read_places(places, list, sizeof(list)))
-			add_option(",cpus=\"%s\"", list);
-		else
-			not_understood("OMP_PLACES", places);
-		settings.is_bound |= !bind;
-	} else if (places && !bind) {
-		settings.is_bound = true;
-	}
-	if (settings.is_bound)
-		add_option("%s", ",pin=yes");
+	if (!settings.nr_binds && (places || getenv("GOMP_CPU_AFFINITY")))
+		settings.env.bind = BIND_TRUE;
+	if (settings.nr_binds || places)
+		snprintf(settings.binding, sizeof(settings.binding), ",pin=%s",
+			 settings.env.bind == BIND_FALSE ? "no" : "yes");
+	if (!places || *places != '{' || places_are_read())
+		return;
+	if (read_places(places, list, sizeof(list)))
+		snprintf(settings.binding, sizeof(settings.binding),
+			 ",pin=%s,cpus=\"%s\"",
+			 settings.env.bind == BIND_FALSE ? "no" : "yes", list);
+	else
+		not_understood("OMP_PLACES", places);
 }
 
 static void display_all(void)
 {
 	static const char *const names[] = { "", "STATIC", "DYNAMIC", "GUIDED",
 					     "AUTO" };
-	bool wants = false;
+	const char *value = getenv("OMP_DISPLAY_ENV");
+	bool wants = value && !strcasecmp(value, "verbose");
 
-	if (!read_bool("OMP_DISPLAY_ENV", &wants) || !wants)
+	if (!wants && (!read_bool("OMP_DISPLAY_ENV", &wants) || !wants))
 		return;
 	gomp_say("OPENMP DISPLAY ENVIRONMENT BEGIN");
 	gomp_say("  _OPENMP = '201511'");
@@ -277,7 +317,8 @@ static void display_all(void)
 		 (unsigned long long)settings.env.chunk);
 	gomp_say("  OMP_THREAD_LIMIT = '%u'", settings.thread_limit);
 	gomp_say("  OMP_MAX_ACTIVE_LEVELS = '%u'", settings.env.max_levels);
-	gomp_say("  options of lkdf = '%s'", settings.options);
+	gomp_say("  options of lkdf = '%s%s'", settings.options,
+		 settings.binding);
 	gomp_say("OPENMP DISPLAY ENVIRONMENT END");
 }
 
@@ -298,7 +339,8 @@ __attribute__((constructor)) static void read_all(void)
 	add_option("%s", "omp=no");
 	add_stack();
 	add_wait_policy();
-	add_places();
+	set_bind();
+	set_places();
 	if (read_bool("OMP_CANCELLATION", &cancels) && cancels)
 		not_understood("OMP_CANCELLATION", "true");
 	display_all();
@@ -307,6 +349,11 @@ __attribute__((constructor)) static void read_all(void)
 const struct settings *settings_get(void)
 {
 	return &settings;
+}
+
+unsigned settings_bind(unsigned level)
+{
+	return level < settings.nr_binds ? settings.bind[level] : UINT_MAX;
 }
 
 unsigned settings_threads(unsigned level)

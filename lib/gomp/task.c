@@ -45,6 +45,7 @@ static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
 				   .reductions = h->reductions,
 				   .depth = h->depth,
 				   .is_final = h->is_final,
+				   .part = gomp_self.part,
 				   .share = gomp_self.share };
 }
 

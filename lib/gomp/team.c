@@ -5,6 +5,7 @@
 #include "gomp/detach.h"
 #include "gomp/gomp.h"
 #include "gomp/names.h"
+#include "gomp/places.h"
 #include "gomp/reduce.h"
 
 #include <stdlib.h>
@@ -36,6 +37,7 @@ static void enter_team(struct team *t, struct lkdf_ctx *c, unsigned num)
 				   .share = &t->first,
 				   .reductions = t->reductions,
 				   .depth = 1 };
+	places_enter(t, num, &gomp_self.part);
 }
 
 static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
@@ -127,6 +129,7 @@ unsigned team_run(const struct region *r)
 	struct pool *p = NULL;
 
 	deepen_env(&t);
+	places_begin(&t, r->flags);
 	if (r->first)
 		t.first.work = *r->first;
 	t.nr = choose_threads(outer, r->nr);
@@ -155,9 +158,8 @@ void team_barrier(void)
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags)
 {
-	struct region r = { .fn = fn, .data = data, .nr = nr };
+	struct region r = { .fn = fn, .data = data, .nr = nr, .flags = flags };
 
-	(void)flags;
 	team_run(&r);
 }
 
@@ -166,11 +168,12 @@ unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned nr,
 				  unsigned flags)
 {
 	struct reduction *reductions = *(struct reduction **)data;
-	struct region r = {
-		.fn = fn, .data = data, .nr = nr, .reductions = reductions
-	};
+	struct region r = { .fn = fn,
+			    .data = data,
+			    .nr = nr,
+			    .reductions = reductions,
+			    .flags = flags };
 
-	(void)flags;
 	reductions->outer = NULL;
 	reductions->depth = 1;
 	return team_run(&r);

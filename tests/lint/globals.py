@@ -21,6 +21,7 @@ ALLOWED = {
     'lib/malloc/malloc.c': 'the TLS pointer and what stands for no cache',
     'lib/gomp/elf.c': 'files of the process, as they are mapped',
     'lib/gomp/names.c': 'functions of the process have one name each',
+    'lib/gomp/places.c': 'OMP_PLACES is the process\'s, a place a thread\'s',
     'lib/gomp/pool.c': 'OpenMP has one pool for each thread that begins regions',
     'lib/gomp/settings.c': 'OMP_* variables are the process\'s',
     'lib/gomp/sync.c': 'critical and atomic have one lock per process',
