@@ -16,6 +16,7 @@ void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags);
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned nr,
 				  unsigned flags);
 void GOMP_barrier(void);
+int omp_get_num_procs(void);
 bool GOMP_single_start(void);
 void *GOMP_single_copy_start(void);
 void GOMP_single_copy_end(void *data);

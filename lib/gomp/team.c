@@ -65,6 +65,20 @@ static void run_alone(struct team *t)
 	gomp_self = before;
 }
 
+/*
+ * With OMP_DYNAMIC: a thread for each CPU that others have not been using in
+ * the last minute, one at least.
+ */
+static unsigned limit_dynamic(unsigned nr)
+{
+	unsigned most = (unsigned)omp_get_num_procs();
+	double load;
+
+	if (getloadavg(&load, 1) == 1)
+		most = load < most - 1 ? most - (unsigned)load : 1;
+	return nr < most ? nr : most;
+}
+
 /* Threads of a region that asks for nr, or for none in particular. */
 static unsigned choose_threads(const struct team *outer, unsigned nr)
 {
@@ -78,7 +92,8 @@ static unsigned choose_threads(const struct team *outer, unsigned nr)
 		nr = outer->nr_active ? outer->nr : pool_default();
 	if (nr > MAX_THREADS)
 		nr = MAX_THREADS;
-	return nr < limit ? nr : limit;
+	nr = nr < limit ? nr : limit;
+	return gomp_self.env.is_dynamic && nr > 1 ? limit_dynamic(nr) : nr;
 }
 
 /* The number of threads for the next level, where the environment says one. */
