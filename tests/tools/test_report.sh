@@ -87,6 +87,12 @@ ok $? 'with an estimate of what it costs that is right'
 told convoy 'f[0]["id"] == "asleep" and "limit" in f[0]["fix"] and
 	"update" in f[0]["title"]'
 ok $? 'a lock that all want is finding 1, and the kind is named'
+told narrowed 'any(x["id"] == "narrow" and
+	x["title"].startswith("1 of 4 workers run update: ") and
+	"libdemo.so" in x["title"] and "futex word" in x["why"] for x in f)'
+ok $? 'a kind that fewer workers run is a finding, with its word'
+told lock 'not any(x["id"] == "narrow" for x in f)'
+ok $? 'and none where all run it'
 told convoy 'r["probe"] is None and r["futexes"] == [] and
 	f[0]["source"] == "schedstat" and "Source: schedstat" in f[0]["why"]'
 ok $? 'without the probe the evidence is of schedstat'

@@ -433,6 +433,7 @@ void report_find(struct report *r)
 		find_runtime(r);
 		find_remote(r);
 		find_pool(r);
+		find_narrow(r);
 		find_bounds(r);
 	}
 	find_lost(r);

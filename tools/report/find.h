@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * find_gang.c, devices.c, kernel.c, limits.c, order.c, pool.c, submission.c,
- * waits.c.
+ * find_gang.c, devices.c, kernel.c, limits.c, narrow.c, order.c, pool.c,
+ * submission.c, waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -37,6 +37,7 @@ void find_bounds(struct report *r);
 void find_lost(struct report *r);
 void find_held(struct report *r);
 void find_full(struct report *r);
+void find_narrow(struct report *r);
 void find_pool(struct report *r);
 void find_submission(struct report *r);
 

@@ -303,6 +303,7 @@ static void keep_event(void *u, const struct trace_event *e)
 	struct load *l = u;
 	const char *name = l->r->info.event[e->event].name;
 	struct run *run;
+	uint64_t at;
 
 	if (!strcmp(name, "park")) {
 		l->park_since[e->executor] = e->ticks;
@@ -312,6 +313,10 @@ static void keep_event(void *u, const struct trace_event *e)
 		l->r->lane[e->executor].steals++;
 	} else if (!strcmp(name, "remote") && e->a < LKDF_MAX_NAMES) {
 		l->r->remote_of[e->a] += e->b;
+	} else if (!strcmp(name, "narrow")) {
+		at = load_time(l, e->ticks);
+		narrow_keep(l->r, at - (at < l->from ? at : l->from), e->a,
+			    e->b);
 	} else if (!strcmp(name, "run_begin") && e->a < UINT32_MAX) {
 		run = run_of(l, (uint32_t)e->a + 1, e->b);
 		if (run) {

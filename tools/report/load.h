@@ -103,6 +103,10 @@ static inline uint16_t load_by_lane(const struct trace_links *k)
 /* keep.c: keeps what lies in the window; the counts were made before. */
 int keep_records(struct load *l);
 uint64_t load_time(struct load *l, uint64_t ticks);
+
+/* An event narrow of a kind with that name; at: ns of the run. */
+void narrow_keep(struct report *r, uint64_t at, uint64_t name,
+		 uint64_t verdict);
 /* Reads the file once. */
 int load_pass(struct load *l, const struct trace_sink *sink);
 

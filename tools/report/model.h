@@ -308,6 +308,16 @@ struct preemptor {
 	uint64_t nr;
 };
 
+/* A kind that fewer workers ran than there were, by events. */
+#define NARROW_KINDS 16
+
+struct narrow_kind {
+	uint32_t name, workers; /* so many ran it, at last */
+	uint32_t source; /* who has seen that its bodies meet */
+	uint64_t since; /* NO_TIME: all run it */
+	uint64_t ns; /* for so long so far */
+};
+
 struct report {
 	/* load.c */
 	const char *file;
@@ -339,6 +349,8 @@ struct report {
 	uint64_t *remote_of; /* by name of a data: bytes of other nodes */
 	uint64_t flow_known, flow_unknown; /* bytes whose owner nobody knows */
 
+	struct narrow_kind narrow[NARROW_KINDS]; /* narrow.c */
+	uint32_t nr_narrow;
 	struct outsider outsider[MAX_OUTSIDERS];
 	uint32_t nr_outsiders;
 

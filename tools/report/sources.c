@@ -31,6 +31,7 @@ static const char *source_of(const char *id)
 		{ "workers", "bodies" },
 		{ "chain", "bodies, who made them ready" },
 		{ "order", "bodies, the data that they waited for" },
+		{ "narrow", "events of option narrow" },
 		{ "pool", "bodies, since when tasks were ready" },
 		{ "limit", "waits for tokens" },
 		{ "window", "waits for room" },

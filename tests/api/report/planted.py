@@ -9,8 +9,8 @@ import sys
 
 from causes import CAUSES
 from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
-    OPERATION, REMOTE, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, Machine, \
-    Trace, fair_samples, samples
+    NARROW, OPERATION, REMOTE, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, \
+    Machine, Trace, fair_samples, samples
 
 
 
@@ -73,6 +73,19 @@ def lock():
                    at // (10 * MS), at // (20 * MS), (1, 3))
         trace.word(at, 0x7f0040, 'parse', at // MS, at // 100 * 26)
         trace.word(at, 0x9000, 'parse', at // MS // 2, at // 100 * 22)
+    return trace
+
+
+def narrowed():
+    """As lock, and the runtime has one worker run update from a fifth of the
+    run on, but for a trial that it does not tell.
+    """
+    trace = lock()
+    wall = max(x[0] for w in range(4) for x in trace.lanes[w])
+    trace.event(0, wall // 5 - MS, NARROW, trace.name('update'),
+                4 | 2 << 32 | 1 << 40)
+    trace.event(1, wall // 5, NARROW, trace.name('update'),
+                1 | 2 << 32 | 3 << 40)
     return trace
 
 
@@ -385,7 +398,7 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, taken, gone, critical, quota, io, limit, clean,
+    remote, convoy, lock, narrowed, taken, gone, critical, quota, io, limit, clean,
     pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
     joins, device, hostile)}
 PLANTED.update(CAUSES)

@@ -9,8 +9,10 @@ import zlib
 IS_MEMBER = 64  # a flag of kinds
 EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
-          ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes')]
-STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END, REMOTE = range(len(EVENTS))
+          ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes'),
+          ('narrow', 'kind', 'verdict')]
+STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END, REMOTE, NARROW = \
+    range(len(EVENTS))
 OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK, AWAY = \
     range(1, 12)
 QUEUE, COPIES, WAITS = range(1, 4)
