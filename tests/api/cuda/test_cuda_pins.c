@@ -227,7 +227,7 @@ static void the_program_has_them(void)
 
 	must(lkdf_data_acquire(d, LKDF_READ, -1, &at));
 	lkdf_data_release(d);
-	must(!load_driver(&cu));
+	needs(load_driver(&cu));
 	is(cu.cuMemHostRegister(at, BYTES, 1), 0, "the program registers them");
 	is(go_rounds(d, 0, 3), 0, "they go there and back");
 	is(registered() - had, 2, "the driver is asked as well");

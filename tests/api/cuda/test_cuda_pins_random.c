@@ -10,6 +10,8 @@
 #include "tests/cuda/gone.h"
 #include "tests/cuda/load.h"
 
+#include <errno.h>
+
 #define SLOTS 10
 #define STEPS 200
 #define PROGRAMS 3
@@ -154,7 +156,8 @@ static void run_seed(uint64_t number, const char *how)
 {
 	seed = number;
 	rt = api_open(driver_options(how));
-	must(lkdf_places(rt, LKDF_PLACE_GPU, place, CARDS) != CARDS);
+	must(lkdf_places(rt, LKDF_PLACE_GPU, place, CARDS) == CARDS ? 0
+								    : -EPROTO);
 	place[CARDS] = lkdf_place_node(rt, 0);
 	place[CARDS + 1] = lkdf_place_node(rt, 1);
 	if (!place[CARDS + 1])
