@@ -68,7 +68,10 @@ static struct narrow_set *add_kind(struct narrowing *n, uint32_t name,
 static void forget_set(struct narrowing *n, struct narrow_set *s)
 {
 	lock_take(&n->lock);
-	*s = n->set[--n->nr_sets];
+	n->nr_sets--;
+	if (n->trial == &n->set[n->nr_sets])
+		n->trial = s;
+	*s = n->set[n->nr_sets];
 	lock_give(&n->lock);
 }
 

@@ -29,7 +29,6 @@ struct narrow_set {
 	bool is_stretched;
 	uint32_t permille, nr_bodies, most_running;
 	uint32_t age; /* windows since a sign */
-	uint64_t nr_aside; /* as read last */
 };
 
 /* A name's row, summed over executors. */

@@ -92,7 +92,6 @@ static void read_gate(struct narrow_set *s, const struct narrow_view *v,
 	if (!s->gate)
 		return;
 	gate_read(s->gate, &c);
-	s->nr_aside = c.nr_aside;
 	if (s->cap < nr_workers)
 		s->most_running = c.most_running;
 }
@@ -258,7 +257,6 @@ bool narrowing_read(struct lkdf *rt, uint32_t i, struct narrowed *out)
 			continue;
 		g = n->set[k].gate;
 		read_set(n, &n->set[k], out);
-		out->nr_aside = n->set[k].nr_aside;
 	}
 	lock_give(&n->lock);
 	if (!g)

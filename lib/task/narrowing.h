@@ -53,7 +53,6 @@ struct narrowed {
 	const struct gate *gate;
 	uint32_t cap, nr_workers; /* the same: all may run it now */
 	uint32_t running, aside; /* workers with a token; items put aside */
-	uint64_t nr_aside; /* items put aside so far */
 	uint64_t word; /* the futex word of its bodies; 0: none is known */
 	enum lkdf_signal_source source; /* of the first sign */
 	enum narrow_why why; /* the last step that changed something */

@@ -364,9 +364,33 @@ static void a_name_is_a_kind(void)
 	end();
 }
 
+/* Sets move when one of them is forgotten. */
+static void one_is_forgotten_meanwhile(void)
+{
+	begin();
+	play.share = 300;
+	play.word[0] = WORD;
+	play.delay_ns = WINDOWS_NS;
+	play_windows(2);
+	play.word[0] = play.delay_ns = 0;
+	play_windows(60);
+	make_convoy();
+	play.stretch = 0;
+	play.word[1] = OTHER_WORD;
+	play_windows(64);
+	is(first_set().cap, 1, "a set tries while an older one is forgotten");
+	is(first_set().kind[0], kind[1]->trace_name,
+	   "it is the one that is left");
+	is(stat_of("lkdf.narrow.wins"), 1, "it has won");
+	ok(!counts() || first_set().why == NARROW_TRIAL,
+	   "and bodies are counted in trials only");
+	end();
+}
+
 int main(void)
 {
 	tap_start(120);
+	one_is_forgotten_meanwhile();
 	one_word_is_one_set();
 	others_are_left_alone();
 	a_spin_lock_has_no_word();
