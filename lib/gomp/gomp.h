@@ -64,6 +64,7 @@ struct settings {
 struct work {
 	enum schedule schedule;
 	bool is_ordered;
+	bool is_plain; /* chunks are taken by an addition */
 	uint64_t begin, end, step; /* as the program has them, modulo 2^64 */
 	uint64_t nr; /* iterations */
 	uint64_t chunk; /* iterations; 0: static, a block for each thread */
@@ -219,6 +220,25 @@ void share_leave(void);
 
 /* Some of its iterations, as numbers; false: none are left. */
 bool share_take(struct share *s, uint64_t *begin, uint64_t *end);
+
+/*
+ * Of one that is plain. An addition does not fail, whoever else takes some; it
+ * goes beyond the last iteration at most once for each thread.
+ */
+static inline bool share_take_plain(struct share *s, uint64_t *begin,
+				    uint64_t *end)
+{
+	uint64_t nr = s->work.nr, chunk = s->work.chunk;
+	uint64_t at = a_load(&s->at, relaxed);
+
+	if (at < nr)
+		at = a_add(&s->at, chunk, relaxed);
+	if (at >= nr)
+		return false;
+	*begin = at;
+	*end = nr - at < chunk ? nr : at + chunk;
+	return true;
+}
 
 /* Of an ordered one: what was taken before is over for this thread. */
 void share_pass(struct share *s);

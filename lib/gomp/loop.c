@@ -13,6 +13,9 @@
 /* Where the program goes on after a call of its own. */
 #define FROM __builtin_return_address(0)
 
+/* So many iterations of each thread are no overflow of 64 bits. */
+#define MANY (UINT64_MAX / (2 * MAX_THREADS))
+
 static uint64_t count_steps(uint64_t distance, uint64_t step)
 {
 	return (distance - 1) / step + 1;
@@ -63,22 +66,33 @@ struct work loop_work(const struct bounds *b, unsigned schedule, uint64_t chunk,
 		w.schedule = SCHEDULE_STATIC;
 		w.chunk = 0;
 	}
+	w.is_plain = w.schedule == SCHEDULE_DYNAMIC && !is_ordered && w.chunk &&
+		     w.chunk < MANY && w.nr < MANY;
 	return w;
 }
 
+static bool take_any(struct share *s, uint64_t *first, uint64_t *last)
+{
+	if (s->work.is_ordered)
+		share_pass(s);
+	if (!share_take(s, first, last))
+		return false;
+	gomp_self.chunk_begin = *first;
+	gomp_self.chunk_end = *last;
+	return true;
+}
+
 /* The next iterations of this thread's loop, as the program counts. */
-static bool take_next(uint64_t *begin, uint64_t *end)
+static inline __attribute__((always_inline)) bool take_next(uint64_t *begin,
+							    uint64_t *end)
 {
 	struct share *s = gomp_self.share;
 	const struct work *w = &s->work;
 	uint64_t first, last;
 
-	if (w->is_ordered)
-		share_pass(s);
-	if (!share_take(s, &first, &last))
+	if (!(likely(w->is_plain) ? share_take_plain(s, &first, &last)
+				  : take_any(s, &first, &last)))
 		return false;
-	gomp_self.chunk_begin = first;
-	gomp_self.chunk_end = last;
 	*begin = w->begin + first * w->step;
 	*end = last == w->nr ? w->end : w->begin + last * w->step;
 	return true;

@@ -9,9 +9,6 @@
 
 #define SPINS 1000
 
-/* So many iterations of each thread are no overflow of 64 bits. */
-#define MANY (UINT64_MAX / (2 * MAX_THREADS))
-
 void share_free_work(const struct work *w)
 {
 	free(w->memory);
@@ -126,22 +123,6 @@ static uint64_t chunk_of(const struct work *w, uint64_t left)
 	return chunk < left ? chunk : left;
 }
 
-/* An addition does not fail, whoever else takes some; it goes beyond the last
- * iteration at most once for each thread. */
-static bool take_chunk(struct share *s, uint64_t *begin, uint64_t *end)
-{
-	const struct work *w = &s->work;
-	uint64_t at = a_load(&s->at, relaxed);
-
-	if (at < w->nr)
-		at = a_add(&s->at, w->chunk, relaxed);
-	if (at >= w->nr)
-		return false;
-	*begin = at;
-	*end = w->nr - at < w->chunk ? w->nr : at + w->chunk;
-	return true;
-}
-
 bool share_take(struct share *s, uint64_t *begin, uint64_t *end)
 {
 	const struct work *w = &s->work;
@@ -149,9 +130,6 @@ bool share_take(struct share *s, uint64_t *begin, uint64_t *end)
 
 	if (w->schedule == SCHEDULE_STATIC)
 		return take_static(w, begin, end);
-	if (w->schedule == SCHEDULE_DYNAMIC && w->chunk && w->nr < MANY &&
-	    w->chunk < MANY)
-		return take_chunk(s, begin, end);
 	do {
 		if (at >= w->nr)
 			return false;
