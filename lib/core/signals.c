@@ -84,7 +84,7 @@ void signals_looked(struct worker *w)
 	if (a_load(&f->has_delay, relaxed))
 		bind_look(w, a_load(&f->run_delay_ns, relaxed),
 			  a_load(&f->at_ns, relaxed));
-	if (rt->nr_workers > 1 && !holdoff_is_on(w))
+	if (rt->nr_workers > 1 && !holdoff_is_alone(w))
 		turn_window(w);
 }
 

@@ -8,20 +8,24 @@
 /* The rest of NR_COUNTED without the two longest, which others caused. */
 #define NR_SUMMED (NR_COUNTED - 2)
 
-void solo_init(struct solo *s, bool is_possible)
+void solo_init(struct solo *s, bool is_possible, uint32_t nr_workers)
 {
 	s->is_possible = is_possible;
+	s->nr_workers = nr_workers;
+	a_store(&s->cap, nr_workers, relaxed);
 	s->hold = SOLO_HOLD;
 	a_store(&s->remaining, SOLO_FIRST, relaxed);
 }
 
-/* An alarm goes to CHALLENGER at once; each phase may find nothing to gain. */
+/*
+ * An alarm goes to CHALLENGER at once, and each phase may find nothing to gain.
+ */
 CHECK_ONLY static const uint8_t legal[] = {
 	[SOLO_HOLDS] = MOVE_TO(SOLO_HOLDS) | MOVE_TO(SOLO_SAMPLES) |
 		       MOVE_TO(SOLO_CHALLENGER),
 	[SOLO_SAMPLES] = MOVE_TO(SOLO_INCUMBENT) | MOVE_TO(SOLO_HOLDS),
 	[SOLO_INCUMBENT] = MOVE_TO(SOLO_CHALLENGER) | MOVE_TO(SOLO_HOLDS),
-	[SOLO_CHALLENGER] = MOVE_TO(SOLO_HOLDS),
+	[SOLO_CHALLENGER] = MOVE_TO(SOLO_CHALLENGER) | MOVE_TO(SOLO_HOLDS),
 };
 
 /* Under lock. */
@@ -45,18 +49,18 @@ static void hold_mode(struct solo *s, uint32_t nr, uint64_t typical)
 }
 
 /* Under lock. */
-static void set_mode(struct solo *s, bool is_solo, uint32_t why)
+static void set_cap(struct solo *s, uint32_t cap, uint32_t why)
 {
 	lock_assert_held(&s->lock);
-	a_store(&s->anew, is_solo ? why : 0, relaxed);
-	a_store(&s->is_solo, is_solo, relaxed);
+	a_store(&s->anew, cap < a_load(&s->cap, relaxed) ? why : 0, relaxed);
+	a_store(&s->cap, cap, relaxed);
 }
 
 /* Under lock: as a graph that was never tried. */
 static void hold_shared(struct solo *s)
 {
 	lock_assert_held(&s->lock);
-	set_mode(s, false, 0);
+	set_cap(s, s->nr_workers, 0);
 	s->hold = SOLO_HOLD;
 	hold_mode(s, s->hold, 0);
 }
@@ -109,9 +113,11 @@ bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 	if (begins) {
 		s->serial = serial_ticks;
 		s->here = ticks * NR_SUMMED;
+		s->home = s->best = s->nr_workers;
+		s->cost = 1;
 		s->is_early = true;
 		a_store(&s->typical, ticks, relaxed);
-		set_mode(s, true, alarm);
+		set_cap(s, 1, alarm);
 		begin_half(s, SOLO_CHALLENGER);
 	}
 	lock_give(&s->lock);
@@ -138,17 +144,21 @@ static bool is_looked_at(const struct solo *s)
 
 void solo_begin(struct solo *s, struct solo_run *r)
 {
+	uint32_t cap = a_load(&s->cap, relaxed);
+
 	if (a_load(&s->phase, relaxed) == SOLO_HOLDS)
 		count_down(s);
 	r->half = a_load(&s->half, relaxed);
-	r->is_solo = a_load(&s->is_solo, relaxed);
+	r->is_held = cap < s->nr_workers;
+	r->is_solo = cap == 1;
+	r->width = (uint8_t)(31 - __builtin_clz(cap));
 	r->anew = 0;
-	if (unlikely(r->is_solo && a_load(&s->anew, relaxed)))
+	if (unlikely(r->is_held && a_load(&s->anew, relaxed)))
 		r->anew = a_xchg(&s->anew, 0, relaxed);
 	r->is_measured = is_looked_at(s);
 	r->is_first = !r->half;
 	r->began =
-		r->is_measured || r->is_solo || r->is_first ? clock_ticks() : 0;
+		r->is_measured || r->is_held || r->is_first ? clock_ticks() : 0;
 }
 
 /* Under lock: one more of this half, of which some are too long. */
@@ -171,50 +181,103 @@ static uint64_t ticks_summed(const struct solo *s)
 	return s->sum - s->max[0] - s->max[1];
 }
 
+/*
+ * The cap to try after this one; 0: the trial is over. An alarm has measured a
+ * single run, so only what it is about is tried.
+ */
+static uint32_t next_cap(const struct solo *s, uint32_t tried, bool has_won)
+{
+	uint32_t w = s->nr_workers, up = s->home * 2, down = s->home / 2;
+
+	if (s->is_early)
+		return 0;
+	if (s->home == w)
+		return has_won && tried * 2 < w ? tried * 2 : 0;
+	if (tried == w)
+		return has_won ? 0 : up < w ? up : down;
+	return tried == up ? down : 0;
+}
+
+static void challenge_cap(struct solo *s, uint32_t cap)
+{
+	set_cap(s, cap, SOLO_ANEW);
+	begin_half(s, SOLO_CHALLENGER);
+}
+
 static void end_here(struct solo *s)
 {
 	uint64_t typical = ticks_summed(s) / NR_SUMMED;
+	uint32_t cap = a_load(&s->cap, relaxed);
 
 	if (s->serial > SOLO_TOO_LONG_TICKS ||
-	    (!a_load(&s->is_solo, relaxed) && typical < s->serial)) {
+	    (cap == s->nr_workers && typical < s->serial)) {
 		hold_shared(s);
 		return;
 	}
 	s->here = ticks_summed(s);
+	s->home = s->best = cap;
+	s->cost = 1;
 	a_store(&s->typical, typical, relaxed);
-	set_mode(s, !a_load(&s->is_solo, relaxed), SOLO_ANEW);
-	begin_half(s, SOLO_CHALLENGER);
+	challenge_cap(s, cap == s->nr_workers ? 1 : s->nr_workers);
 }
 
-/* There it is faster by so much that it is worth to change. */
+/* Another cap is faster by so much that it is worth to change. */
 static void change_mode(struct solo *s)
 {
 	s->hold = SOLO_HOLD;
 	/*
 	 * A single run, which may have been out of the common, was all it had.
 	 */
-	hold_mode(s, s->is_early ? SOLO_FIRST : s->hold,
-		  ticks_summed(s) / NR_SUMMED);
-	s->is_early = false;
+	hold_mode(s, s->is_early ? SOLO_FIRST : s->hold, s->here / NR_SUMMED);
 }
 
 /*
- * Here it is: the next trial comes the later, the longer it has been so and the
+ * None is: the next trial comes the later, the longer it has been so and the
  * more a trial costs.
  */
 static void stay_put(struct solo *s)
 {
+	hold_mode(s, s->hold * (uint32_t)s->cost, s->here / NR_SUMMED + 1);
+	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
+}
+
+static void end_trial(struct solo *s)
+{
+	set_cap(s, s->best, SOLO_ANEW);
+	if (s->best != s->home)
+		change_mode(s);
+	else
+		stay_put(s);
+	s->is_early = false;
+}
+
+/* How much longer than under the best cap runs have taken, in whole times. */
+static uint64_t cost_of(const struct solo *s)
+{
 	uint64_t typical = s->here / NR_SUMMED + 1, cost = SOLO_COSTLY_MAX;
 
-	s->is_early = false;
 	if (s->nr_told > SOLO_SKIPPED + 2) {
 		cost = ticks_summed(s) / (s->nr_told - SOLO_SKIPPED - 2);
 		cost = (cost + typical / 2) / typical;
 	}
-	cost = min_u64(max_u64(cost, 1), SOLO_COSTLY_MAX);
-	set_mode(s, !a_load(&s->is_solo, relaxed), SOLO_ANEW);
-	hold_mode(s, s->hold * (uint32_t)cost, typical);
-	s->hold = (uint32_t)min_u64(s->hold * 2, SOLO_HOLD_MAX);
+	return min_u64(max_u64(cost, 1), SOLO_COSTLY_MAX);
+}
+
+static void end_challenge(struct solo *s, bool has_won)
+{
+	uint32_t cap = a_load(&s->cap, relaxed), next;
+
+	if (has_won) {
+		s->here = ticks_summed(s);
+		s->best = cap;
+	} else {
+		s->cost = max_u64(s->cost, cost_of(s));
+	}
+	next = next_cap(s, cap, has_won);
+	if (next)
+		challenge_cap(s, next);
+	else
+		end_trial(s);
 }
 
 /*
@@ -223,9 +286,9 @@ static void stay_put(struct solo *s)
  */
 static bool is_dear(struct solo *s, uint64_t ticks)
 {
-	bool is_shared = !a_load(&s->is_solo, relaxed);
+	bool is_wider = a_load(&s->cap, relaxed) > s->best;
 
-	if (is_shared && ticks / SOLO_DEAR > s->here / NR_SUMMED)
+	if (is_wider && ticks / SOLO_DEAR > s->here / NR_SUMMED)
 		s->nr_odd++;
 	else
 		s->nr_odd = 0;
@@ -237,12 +300,12 @@ static void tell_there(struct solo *s, uint64_t ticks)
 	bool is_over = s->nr_told == SOLO_RUNS;
 
 	if (is_dear(s, ticks))
-		stay_put(s);
+		end_challenge(s, false);
 	else if (is_over && ticks_summed(s) < s->here - s->here / 32)
-		change_mode(s);
+		end_challenge(s, true);
 	else if (is_over ||
 		 (s->nr_told > SOLO_SKIPPED + 2 && ticks_summed(s) > s->here))
-		stay_put(s);
+		end_challenge(s, false);
 }
 
 /* In a hold: is it as it was? */

@@ -5,11 +5,16 @@
  * tells beforehand, for it depends on the shape, the bodies, the data and the
  * machine; so both ways are tried, and runs go the faster one for a while. A
  * run that goes solo is kept by the worker that starts it, see sched/holdoff.h.
+ * Where one worker is faster than all, two may be faster still, and four: a cap
+ * is W (the number of workers) or a power of two below, and a run of a smaller
+ * one is kept by as many workers.
  *
  *	HOLDS -> SAMPLES -> INCUMBENT -> CHALLENGER -> HOLDS
  *
  * SAMPLES samples the bodies, INCUMBENT measures the way in which runs go, and
- * CHALLENGER the other one. Runs that are shared and take less than their
+ * CHALLENGER other ones, one after the other: 1, 2, 4 .. as long as each is the
+ * best so far; where runs have a smaller cap than W, it is W, twice their cap
+ * and half of it, see next_cap(). Runs that are shared and take less than their
  * bodies in a row are left alone: that pays. A trial is repeated the later the
  * more often nothing changed, and at once if runs take another time than they
  * did. Only graphs whose bodies are all short are tried: a body that is not
@@ -78,13 +83,14 @@ enum solo_phase {
 struct solo {
 	/* Set at seal, constant afterwards. */
 	bool is_possible;
+	uint32_t nr_workers;
 
 	/*
 	 * Any worker, without the lock: what is lost by a race is a run of the
 	 * other kind, or one that is not counted.
 	 */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* runs of the hold */
-	_Atomic(uint32_t) is_solo; /* as runs go now */
+	_Atomic(uint32_t) cap; /* workers of a run, as they go now */
 	_Atomic(uint32_t) anew; /* SOLO_ANEW or an alarm, until a run begins */
 	_Atomic(uint32_t) phase;
 	_Atomic(uint32_t) half; /* counts halves of trials and holds */
@@ -95,7 +101,9 @@ struct solo {
 	struct lock lock;
 	uint32_t nr_told, nr_odd, hold;
 	uint64_t sum, max[2]; /* of this half; the two longest ones */
-	uint64_t here; /* the first half's */
+	uint64_t here; /* the best half's */
+	uint32_t home, best; /* caps: before the trial, and of that half */
+	uint64_t cost; /* how much longer runs took under the worst cap */
 	uint64_t serial; /* see solo_answer() */
 	bool is_early; /* the trial is one of solo_alarm() */
 };
@@ -103,13 +111,18 @@ struct solo {
 /* A run: how it goes, and whether its time is wanted. */
 struct solo_run {
 	bool is_solo, is_measured;
+	bool is_held; /* by fewer workers than there are */
+	uint8_t width; /* by how many: its logarithm */
 	bool is_first; /* of the first hold: solo_alarm() after its end */
 	uint32_t anew; /* the first one that goes solo: as above; else 0 */
 	uint32_t half;
 	uint64_t began; /* ticks */
 };
 
-void solo_init(struct solo *s, bool is_possible);
+/* nr_workers that go to solo_init() where it is one worker or all. */
+#define SOLO_OR_ALL 2
+
+void solo_init(struct solo *s, bool is_possible, uint32_t nr_workers);
 
 /* Is a trial due? */
 static inline bool solo_is_due(const struct solo *s)
@@ -154,7 +167,7 @@ bool solo_alarm(struct solo *s, const struct solo_run *r, uint64_t now,
 /* Ends a run with the clock of the caller. */
 void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now);
 
-/* For how many ticks a run that goes solo may do so. */
+/* For how many ticks a run that is held may be so. */
 static inline uint64_t solo_patience(const struct solo *s, uint64_t least)
 {
 	return least + 4 * a_load(&s->typical, relaxed);

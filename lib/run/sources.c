@@ -36,12 +36,12 @@ static void begin_run(struct worker *w, struct frame *f)
 		workers_mark(&f->graph->rt->signals, &f->mark);
 		f->has_mark = true;
 	}
-	if (!f->solo.is_solo) {
+	if (!f->solo.is_held) {
 		holdoff_end(w);
 		return;
 	}
-	holdoff_begin(w,
-		      f->solo.began + solo_patience(s, w->sched->wake_ticks));
+	holdoff_begin(w, f->solo.began + solo_patience(s, w->sched->wake_ticks),
+		      f->solo.width);
 	publish_ask(w);
 }
 
@@ -76,9 +76,11 @@ void sources_end(struct worker *w, struct frame *f)
 {
 	bool is_one = f->nr_turns < SOURCES_TURNS;
 
-	if (f->solo.is_solo) {
+	if (f->solo.is_held) {
 		holdoff_end(w);
-		counter_add(w->executor->counters, COUNTER_SOLO, is_one);
+		counter_add(w->executor->counters,
+			    f->solo.is_solo ? COUNTER_SOLO : COUNTER_FEW,
+			    is_one);
 	}
 	if (likely(is_one))
 		judge_run(f);

@@ -195,7 +195,8 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 	if (attn & ATTN_CLOCK)
 		attn = worker_look(w, true);
-	if (attn == ATTN_STEAL && holdoff_is_on(w) && holdoff_answers(w, true))
+	if (attn == ATTN_STEAL && holdoff_is_alone(w) &&
+	    holdoff_answers(w, true))
 		attn = 0;
 	/* Where a token is wanted the run may have to wait for it. */
 	slow &= ~SLOW_BUT_SHORT | SLOW_GATED;
@@ -416,7 +417,7 @@ void static_run(struct burst *b)
 	bool is_guarded = f->guard.is_on;
 	uint32_t end;
 
-	if (is_guarded && (!b->ctx.bytes || !holdoff_is_on(b->w) ||
+	if (is_guarded && (!b->ctx.bytes || !holdoff_is_alone(b->w) ||
 			   guard_see(&f->guard) != GUARD_WAITS)) {
 		end_guarded(b);
 		return;

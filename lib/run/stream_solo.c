@@ -8,7 +8,11 @@
 #include "sched/holdoff.h"
 #include "sched/publish.h"
 
-/* A task with a home stays there; loops are judged by themselves. */
+/*
+ * A task with a home stays there; loops are judged by themselves. The waves of
+ * some workers of several would each be kept by another one, so it is one or
+ * all.
+ */
 void stream_solo_init(struct lkdf_graph *g)
 {
 	const struct sched *s = &g->rt->sched;
@@ -16,7 +20,8 @@ void stream_solo_init(struct lkdf_graph *g)
 	solo_init(&g->stream->solo,
 		  g->rt->options->solo_runs && !s->is_serial &&
 			  s->nr_workers > 1 && g->nr_tasks > 1 && !g->homes &&
-			  !g->planned && !g->control);
+			  !g->planned && !g->control,
+		  SOLO_OR_ALL);
 }
 
 void stream_solo_begin(struct stream *s)
@@ -27,8 +32,10 @@ void stream_solo_begin(struct stream *s)
 
 static void keep_waves(struct worker *w, const struct stream *s)
 {
-	holdoff_begin(w, clock_ticks() +
-				 solo_patience(&s->solo, w->sched->wake_ticks));
+	holdoff_begin(w,
+		      clock_ticks() +
+			      solo_patience(&s->solo, w->sched->wake_ticks),
+		      0);
 	publish_ask(w);
 }
 

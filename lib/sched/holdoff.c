@@ -14,7 +14,7 @@ void holdoff_stop(struct worker *w)
 
 void holdoff_look(struct worker *w)
 {
-	if (holdoff_is_on(w) && !holdoff_holds(w))
+	if (holdoff_is_on(w) && !holdoff_keeps(w))
 		holdoff_stop(w);
 }
 
@@ -29,6 +29,38 @@ bool holdoff_push(struct worker *w, uint64_t item)
 	return true;
 }
 
+/* Workers of the group that sleep. */
+static void call_group(struct worker *w)
+{
+	uint64_t until = a_load(&w->holdoff_until, relaxed);
+	int first, end, i;
+	struct worker *v;
+
+	first = w->id >> (until & HOLDOFF_WIDTH) << (until & HOLDOFF_WIDTH);
+	end = first + (1 << (until & HOLDOFF_WIDTH));
+	for (i = first; i < end && i < w->sched->nr_workers; i++) {
+		v = &w->sched->workers[i];
+		/* [holdoff.b] after the work is public; pairs with [part.c]. */
+		if (a_load(&v->is_parking, seq_cst) &&
+		    a_xchg(&v->is_parking, 0, relaxed))
+			park_call(&v->node->park);
+	}
+}
+
+/*
+ * Others of the group may have half of it, and have been told: those that sleep
+ * are called, and those that find nothing ask again.
+ */
+static void share_with_group(struct worker *w, struct deque *d)
+{
+	if (!deque_has_public(d))
+		deque_share(d);
+	/* [holdoff.a] before we look for sleepers; pairs with
+	 * [steal_request.d]. */
+	a_and(&w->attn, ~ATTN_STEAL, seq_cst);
+	call_group(w);
+}
+
 /*
  * The oldest item is public while it keeps its work, and who asks is put off
  * until that is gone (worker_push). Only NORMAL items are kept.
@@ -38,9 +70,14 @@ bool holdoff_answers(struct worker *w, bool is_short)
 	struct deque *d = &w->deque[CLASS_NORMAL];
 
 	if (!is_short || a_load(&w->other_classes, relaxed) ||
-	    !holdoff_holds(w)) {
+	    !holdoff_keeps(w)) {
 		holdoff_stop(w);
 		return false;
+	}
+	if (!holdoff_is_alone(w) &&
+	    (deque_has_private(d) || deque_has_public(d))) {
+		share_with_group(w, d);
+		return true;
 	}
 	if (deque_has_private(d) && !deque_has_public(d))
 		deque_share_some(d, 1);

@@ -60,7 +60,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
 	int level = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-	int lowest = holdoff_holds(victim) ? CLASS_NORMAL + 1 : 0;
+	int lowest = holdoff_holds(w, victim) ? CLASS_NORMAL + 1 : 0;
 	unsigned deques = worker_deques(victim);
 	enum deque_result rc;
 
@@ -73,6 +73,7 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 		} while (rc == DEQUE_LOST &&
 			 (level == CLASS_URGENT || level == CLASS_SPARE));
 		if (rc == DEQUE_TAKEN) {
+			holdoff_join(w, victim);
 			counter_add(w->executor->counters,
 				    is_near ? COUNTER_STEALS_NEAR
 					    : COUNTER_STEALS_FAR,
@@ -204,10 +205,9 @@ static bool is_left(struct worker *w, struct worker *victim, int level)
 		return false;
 	if (level == DEQUE_BOUND)
 		return victim->node == w->node;
-	if (level <= CLASS_NORMAL && holdoff_holds(victim))
-		return false;
-	return !deque_peek(d, &item) || !item_is_planned(item) ||
-	       far_allows(w, victim->node);
+	return (level > CLASS_NORMAL || !holdoff_hides(w, victim)) &&
+	       (!deque_peek(d, &item) || !item_is_planned(item) ||
+		far_allows(w, victim->node));
 }
 
 /* Of deques. Bound work is for workers of the node. */
@@ -469,6 +469,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 
 	w->idle_since = start;
 	w->nr_rounds = 0;
+	holdoff_leave(w);
 	park_spin(&w->node->park);
 	while (!(found = spin_for(w, ticks, item)) && !is_stopping(w))
 		ticks = sleep_once(w);
@@ -487,12 +488,11 @@ bool idle_find(struct worker *w, uint64_t *item)
 	    is_last)
 		worker_notify(w, public_for(w));
 	w->wake_link = 0;
-	if (found)
-		quota_found(&s->quota);
 	publish_leave(w, found);
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
 	if (found) {
+		quota_found(&s->quota);
 		w->holdoff_nap_ns = 0;
 		worker_pass_time(w);
 	}

@@ -18,7 +18,7 @@ static struct deque *next_deque(struct worker *w, int victim, int *level)
 {
 	struct worker *v = &w->sched->workers[w->victims[victim]];
 	int highest = victim < w->nr_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-	int lowest = holdoff_holds(v) ? CLASS_NORMAL + 1 : 0;
+	int lowest = holdoff_holds(w, v) ? CLASS_NORMAL + 1 : 0;
 
 	if (*level < 0)
 		*level = highest + 1;
@@ -37,7 +37,7 @@ static bool has_stayed(struct worker *w, struct hidden *h)
 
 	return h->is_set && deque_has_hidden(&v->deque[h->level], &head) &&
 	       head == h->head &&
-	       !(h->level <= CLASS_NORMAL && holdoff_holds(v));
+	       !(h->level <= CLASS_NORMAL && holdoff_holds(w, v));
 }
 
 static bool find_at(struct worker *w, int victim, struct hidden *h)

@@ -240,7 +240,7 @@ void worker_defer_request(struct worker *w)
 
 bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 {
-	if (deque == CLASS_NORMAL && holdoff_is_on(w))
+	if (deque == CLASS_NORMAL && holdoff_is_alone(w))
 		return holdoff_push(w, item);
 	check(deque < NR_DEQUES);
 	w->has_deferred = false;

@@ -358,7 +358,7 @@ static int seal_steps(struct lkdf_graph *g, struct lkdf_diag *why)
 	rc = frames_create(g);
 	if (rc)
 		return rc;
-	solo_init(&g->solo, may_go_solo(g));
+	solo_init(&g->solo, may_go_solo(g), (uint32_t)g->rt->sched.nr_workers);
 	if (g->stream)
 		stream_solo_init(g);
 	static_order_init(g);

@@ -418,7 +418,7 @@ int kind_call_timed(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 	end = clock_ticks();
 	if (c->put_off)
 		return rc;
-	if (unlikely(holdoff_is_on(c->ex->worker)))
+	if (unlikely(holdoff_is_alone(c->ex->worker)))
 		kind_sample_alone(k, end - start);
 	else
 		kind_sample(k, end - start);

@@ -39,6 +39,7 @@
 	X(IDLE_NS, "idle_ns", "ns", "time spent looking for work or asleep")   \
 	X(RUNS, "runs", "runs", "runs of graphs that have ended")              \
 	X(SOLO, "runs.solo", "runs", "of graphs, kept by one worker")          \
+	X(FEW, "runs.few", "runs", "of graphs, kept by some of the workers")   \
 	X(ALARMS, "runs.alarms", "times",                                      \
 	  "much time in futexes or the system began a trial of solo runs")     \
 	X(ASIDE, "narrow.aside", "items",                                      \

@@ -16,7 +16,7 @@ static void start(void)
 {
 	memset(&s, 0, sizeof(s));
 	serial = SERIAL;
-	solo_init(&s, true);
+	solo_init(&s, true, SOLO_OR_ALL);
 }
 
 /* One run; answers what it is asked. True: it went solo. */
@@ -220,9 +220,94 @@ static void overlapping(void)
 	ok(solo_patience(&s, 7) > 3 * 3000, "it may take longer than shared");
 }
 
+/* ---- some of the workers ------------------------------------------------ */
+
+#define NR_CAPS 5
+
+/* Ticks of a run that 1, 2, 4 .. workers keep; the last is that of all. */
+static int held[NR_CAPS];
+
+static void play_caps(const uint64_t *ticks, int nr)
+{
+	struct solo_run r;
+
+	memset(held, 0, sizeof(held));
+	while (nr--) {
+		if (solo_is_due(&s))
+			solo_try(&s);
+		solo_begin(&s, &r);
+		r.began = now;
+		now += ticks[r.width];
+		held[r.width]++;
+		if (r.is_measured)
+			solo_end_at(&s, &r, now);
+		if (solo_asks(&s))
+			solo_answer(&s, serial);
+	}
+}
+
+static void start_caps(uint32_t nr_workers)
+{
+	start();
+	solo_init(&s, true, nr_workers);
+}
+
+/* Of runs 101 to 2100, so many have gone under each cap. */
+static void best_cap_is_found(void)
+{
+	static const struct {
+		const char *name;
+		uint64_t ticks[NR_CAPS]; /* 1, 2, 4, 8, 16 workers */
+		int best;
+	} rows[] = {
+		{ "a convoy", { 1000, 4000, 7000, 10000, 10000 }, 0 },
+		{ "one FILE", { 1000, 12000, 6200, 6200, 6200 }, 0 },
+		{ "lock 100, outside 400", { 1000, 590, 1240, 1010, 1090 }, 1 },
+		{ "best with 4", { 1000, 700, 500, 900, 1200 }, 2 },
+		{ "best with 8", { 1000, 700, 500, 400, 1200 }, 3 },
+		{ "no lock", { 1000, 500, 250, 125, 63 }, 4 },
+		{ "steps of 3 %", { 1000, 990, 980, 970, 1100 }, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		start_caps(16);
+		play_caps(rows[i].ticks, 100);
+		play_caps(rows[i].ticks, 2000);
+		ok(held[rows[i].best] > 1850,
+		   "%s: %d of 2000 runs are kept by %d workers", rows[i].name,
+		   held[rows[i].best], 1 << rows[i].best);
+	}
+}
+
+static void what_changes_is_found_again(void)
+{
+	static const uint64_t part[] = { 1000, 590, 1240, 1010, 1090 };
+	static const uint64_t convoy[] = { 1000, 4000, 7000, 10000, 10000 };
+	static const uint64_t free_of_it[] = { 1000, 500, 250, 125, 63 };
+	struct solo_run r;
+
+	start_caps(16);
+	play_caps(part, 200);
+	is(a_load(&s.cap, relaxed), 2, "two workers");
+	play_caps(convoy, 300);
+	play_caps(convoy, 500);
+	ok(held[0] > 450, "then a convoy: %d of 500 runs with one", held[0]);
+	play_caps(free_of_it, 2000);
+	play_caps(free_of_it, 500);
+	ok(held[4] > 450, "then no lock: %d of 500 runs with all", held[4]);
+	start_caps(16);
+	play_caps(part, 60);
+	solo_begin(&s, &r);
+	ok(r.is_held && !r.is_solo && r.width == 1,
+	   "two workers keep a run, which is no solo run");
+}
+
 int main(void)
 {
 	tap_start(60);
+	best_cap_is_found();
+	what_changes_is_found_again();
 	faster_way_is_found();
 	trials_get_rare();
 	who_shares_well_is_left_alone();

@@ -48,7 +48,7 @@ static void start(uint64_t nr_workers, uint64_t body, uint64_t wait)
 		rec[i].kind = &kind;
 	graph.recs = rec;
 	graph.nr_recs = NR_TASKS;
-	solo_init(&graph.solo, true);
+	solo_init(&graph.solo, true, SOLO_OR_ALL);
 }
 
 static uint64_t body_ticks(uint32_t i)
