@@ -111,7 +111,7 @@ static int run_behind(uint64_t address, int nr, bool forks)
 	uint64_t one = 1;
 	pid_t pid;
 
-	must(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
 	first = slow_kind(rt);
 	add = device_kind(rt, "add");
@@ -175,7 +175,7 @@ static int run_region_fault(void)
 	struct lkdf_use use = { NULL, LKDF_RW, 0 };
 	int rc, i;
 
-	must(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
 	first = slow_kind(rt);
 	add = device_kind(rt, "add");
@@ -229,7 +229,7 @@ static int run_held_fault(void)
 	struct lkdf_place *p;
 	int rc, rc_held, rc_behind, rc_data;
 
-	must(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
 	add = device_kind(rt, "add");
 	late = slow_kind(rt);

@@ -36,6 +36,7 @@ static void files_that_are_no_driver(void)
 	driver_folder(folder, sizeof(folder));
 	no_driver("/no/such/file", "/no/such/file");
 	no_driver("tests/cuda/golden.txt", "golden.txt");
+	no_driver("libm.so.6", "cuGetProcAddress_v2");
 	snprintf(file, sizeof(file), "%s/libcuda_old.so", folder);
 	no_driver(file, "a driver of CUDA 11.4");
 	snprintf(file, sizeof(file), "%s/libcuda_stub.so", folder);
@@ -180,7 +181,7 @@ static void registered_pages_that_are_unmapped(void)
 
 	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	must(at == MAP_FAILED);
+	must(-(at == MAP_FAILED));
 	must((int)cu.cuDevicePrimaryCtxRetain(&context, 0));
 	must((int)cu.cuCtxSetCurrent(context));
 	must((int)cu.cuMemHostRegister(at, bytes, CU_HOST_PORTABLE));

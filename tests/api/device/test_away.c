@@ -167,7 +167,7 @@ static void a_kernel_on_a_cpu_has_them(struct lkdf *rt, struct lkdf_place *p,
 	struct lkdf_place *node;
 	int i;
 
-	must(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1));
 	for (i = 0; i < 6; i++)
 		is(call(rt, add, i % 2 ? node : p, d, LKDF_RW, 1), 0,
 		   "%s: there and here in turn", how);

@@ -169,7 +169,7 @@ static void a_kernel_on_a_cpu_waits_for_all(bool of_graph)
 
 	emu_init(&e, EMU_OWN | EMU_WILD, device_kernels);
 	p = emu_register(rt, &e);
-	must(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1));
 	const struct lkdf_task *t =
 		LKDF_TASK(.kind = sum, .arg = &one, .place = node, .use = use,
 			  .nr_use = 2);
@@ -177,7 +177,7 @@ static void a_kernel_on_a_cpu_waits_for_all(bool of_graph)
 	if (of_graph) {
 		add_use(g, add, p, d[0], LKDF_RW, 1);
 		add_use(g, add, p, d[1], LKDF_RW, 1);
-		must(lkdf_graph_add_task(g, t) < 0);
+		must(-(lkdf_graph_add_task(g, t) < 0));
 		must(lkdf_graph_seal(g, NULL));
 		rc = api_run(g, NULL, NULL);
 	} else {

@@ -330,7 +330,7 @@ static void the_host_writes_a_part(struct lkdf *rt, struct lkdf_place *p,
 	struct lkdf_event done;
 	struct parted t;
 
-	must(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1);
+	must(-(lkdf_places(rt, LKDF_PLACE_NODE, &node, 1) < 1));
 	open_parts(&t, rt, p);
 	is(add_one(&t, 0), 0, "%s: a kernel writes the whole", how);
 	of.data = t.d;

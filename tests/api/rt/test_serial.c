@@ -177,7 +177,7 @@ static void *write_soon(void *arg)
 	uint64_t one = 1;
 
 	api_nap_ns(20000000);
-	must(write(*(int *)arg, &one, sizeof(one)) != sizeof(one));
+	must(-(write(*(int *)arg, &one, sizeof(one)) != sizeof(one)));
 	return NULL;
 }
 

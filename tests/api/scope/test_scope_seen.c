@@ -42,7 +42,7 @@ static void start_and_see(struct lkdf_scope *s, int error)
 	struct lkdf_event done;
 
 	start(s, error, &done);
-	must(lkdf_event_wait(done, -1) != -error);
+	must(-(lkdf_event_wait(done, -1) != -error));
 }
 
 static struct lkdf_scope *scope_of(const char *name)
@@ -159,7 +159,7 @@ static void an_event_of_the_user_fails(const char *options)
 			 NULL));
 	must(lkdf_event_signal(go, -EDOM));
 	lkdf_event_put(go);
-	must(lkdf_event_wait(first, -1) != -EIO);
+	must(-(lkdf_event_wait(first, -1) != -EIO));
 	is(lkdf_scope_wait(rt, NULL, -1), -EDOM,
 	   "%s: the task that an event has skipped is told", options);
 	is(end(), 0, "%s: and then nothing is left", options);
