@@ -15,6 +15,8 @@ typedef unsigned long long ull;
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags);
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned nr,
 				  unsigned flags);
+void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned nr);
+void GOMP_parallel_end(void);
 void GOMP_barrier(void);
 int omp_get_num_procs(void);
 bool GOMP_single_start(void);
@@ -111,6 +113,21 @@ DECLARE_PARALLEL_RUNTIME(runtime);
 DECLARE_PARALLEL_RUNTIME(nonmonotonic_runtime);
 DECLARE_PARALLEL_RUNTIME(maybe_nonmonotonic_runtime);
 
+#define DECLARE_OLD(name)                                                      \
+	void GOMP_parallel_loop_##name##_start(void (*fn)(void *), void *data, \
+					       unsigned nr, long begin,        \
+					       long end, long step,            \
+					       long chunk)
+
+DECLARE_OLD(static);
+DECLARE_OLD(dynamic);
+DECLARE_OLD(guided);
+void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data,
+				      unsigned nr, long begin, long end,
+				      long step);
+void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned nr,
+				  unsigned nr_sections);
+
 void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
 			    unsigned nr_sections, unsigned flags);
 unsigned GOMP_sections_start(unsigned nr);
@@ -147,6 +164,20 @@ void GOMP_critical_name_start(void **name);
 void GOMP_critical_name_end(void **name);
 void GOMP_atomic_start(void);
 void GOMP_atomic_end(void);
+
+void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned nr, unsigned limit,
+		    unsigned flags);
+bool GOMP_teams4(unsigned least, unsigned most, unsigned limit, bool is_first);
+void GOMP_teams(unsigned nr, unsigned limit);
+void GOMP_target_ext(int device, void (*fn)(void *), size_t nr, void **address,
+		     size_t *size, unsigned short *kind, unsigned flags,
+		     void **depend, void **args);
+void GOMP_target_update_ext(int device, size_t nr, void **address, size_t *size,
+			    unsigned short *kind, unsigned flags,
+			    void **depend);
+void GOMP_target_enter_exit_data(int device, size_t nr, void **address,
+				 size_t *size, unsigned short *kind,
+				 unsigned flags, void **depend);
 
 bool GOMP_cancel(int which, bool is_asked);
 bool GOMP_cancellation_point(int which);

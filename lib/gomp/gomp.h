@@ -40,6 +40,8 @@ struct env {
 	uint64_t chunk; /* 0: none was given */
 	unsigned max_levels; /* of regions with several threads */
 	unsigned bind; /* enum bind, of regions */
+	unsigned thread_limit;
+	unsigned nr_teams, team_num; /* of the teams construct around */
 	bool is_dynamic;
 };
 
@@ -53,7 +55,7 @@ struct settings {
 	struct env env;
 	unsigned nr_threads[MAX_LEVELS]; /* by level; 0: as that above */
 	unsigned nr_levels;
-	unsigned thread_limit;
+	unsigned nr_teams, teams_limit; /* of teams constructs; 0: as ever */
 	unsigned bind[MAX_LEVELS]; /* by level, as OMP_PROC_BIND has it */
 	unsigned nr_binds;
 	char options[256]; /* of lkdf_open() */
@@ -203,6 +205,12 @@ struct region {
 	unsigned flags; /* the clause proc_bind */
 };
 
+/* A team of one, where this thread is. */
+void team_init(struct team *t, const struct region *r);
+
+/* This thread is one of the team from here on. */
+void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num);
+
 /* Threads that it has had. */
 unsigned team_run(const struct region *r);
 void team_barrier(void);
@@ -258,6 +266,14 @@ struct lkdf_kind *kinds_find(struct pool *p, void (*fn)(void *data),
 
 int task_run(struct lkdf_ctx *c, void *arg);
 void task_wait(void);
+
+/* ---- teams of the host -------------------------------------------------- */
+
+/* Teams, and threads of each, where a construct does not say; 0: as ever. */
+unsigned league_teams(void);
+unsigned league_threads(void);
+void league_set_teams(int nr);
+void league_set_threads(int nr);
 
 /* ---- ends --------------------------------------------------------------- */
 

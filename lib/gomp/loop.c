@@ -21,7 +21,7 @@ static uint64_t count_steps(uint64_t distance, uint64_t step)
 	return (distance - 1) / step + 1;
 }
 
-static struct bounds bounds_long(long begin, long end, long step)
+struct bounds loop_bounds(long begin, long end, long step)
 {
 	struct bounds b = { .begin = (uint64_t)begin,
 			    .end = (uint64_t)end,
@@ -185,7 +185,7 @@ bool loop_start_ull(const struct work *like, ull *first, ull *last,
 
 #define LONG_ARGS long begin, long end, long step
 #define ULL_ARGS bool is_up, ull begin, ull end, ull step
-#define LONG_BOUNDS bounds_long(begin, end, step)
+#define LONG_BOUNDS loop_bounds(begin, end, step)
 #define ULL_BOUNDS bounds_ull(is_up, begin, end, step)
 
 /* The call that says all, and a call of its iterations later. */
@@ -333,7 +333,7 @@ PARALLEL_RUNTIME(maybe_nonmonotonic_runtime)
 
 /* ---- sections ----------------------------------------------------------- */
 
-static struct work sections_of(unsigned nr)
+struct work loop_sections(unsigned nr)
 {
 	return (struct work){ .schedule = SCHEDULE_DYNAMIC,
 			      .nr = nr,
@@ -350,7 +350,7 @@ unsigned GOMP_sections_next(void)
 
 unsigned GOMP_sections_start(unsigned nr)
 {
-	struct work like = sections_of(nr);
+	struct work like = loop_sections(nr);
 
 	share_enter(&like);
 	return GOMP_sections_next();
@@ -358,14 +358,14 @@ unsigned GOMP_sections_start(unsigned nr)
 
 unsigned GOMP_sections2_start(unsigned nr, uintptr_t *reductions, void **mem)
 {
-	enter_with(sections_of(nr), reductions, mem);
+	enter_with(loop_sections(nr), reductions, mem);
 	return GOMP_sections_next();
 }
 
 void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned nr,
 			    unsigned nr_sections, unsigned flags)
 {
-	struct work first = sections_of(nr_sections);
+	struct work first = loop_sections(nr_sections);
 
 	team_run(&(struct region){ fn, data, nr, &first, NULL, flags });
 }

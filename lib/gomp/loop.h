@@ -19,6 +19,11 @@ static inline uint64_t chunk_of_call(long chunk)
 	return chunk > 0 ? (uint64_t)chunk : 0;
 }
 
+struct bounds loop_bounds(long begin, long end, long step);
+
+/* Sections are iterations that a thread takes one by one. */
+struct work loop_sections(unsigned nr);
+
 /* schedule: of gcc's calls, with a bit that asks for nothing here. */
 struct work loop_work(const struct bounds *b, unsigned schedule, uint64_t chunk,
 		      bool is_ordered);

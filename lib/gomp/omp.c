@@ -62,9 +62,10 @@ ASK(omp_get_num_threads)
 
 ASK(omp_get_max_threads)
 {
-	unsigned limit = settings_get()->thread_limit, nr;
+	unsigned limit, nr;
 
 	team_self();
+	limit = gomp_self.env.thread_limit;
 	nr = gomp_self.env.nr_threads;
 	if (!nr)
 		nr = pool_default();
@@ -101,7 +102,8 @@ ASK(omp_get_nested)
 
 ASK(omp_get_thread_limit)
 {
-	return (int)settings_get()->thread_limit;
+	team_self();
+	return (int)gomp_self.env.thread_limit;
 }
 
 ASK(omp_get_max_active_levels)
@@ -192,6 +194,37 @@ SET(omp_set_max_active_levels)
 	team_self();
 	if (n >= 0)
 		gomp_self.env.max_levels = (unsigned)n;
+}
+
+ASK(omp_get_num_teams)
+{
+	team_self();
+	return (int)gomp_self.env.nr_teams;
+}
+
+ASK(omp_get_team_num)
+{
+	return (int)gomp_self.env.team_num;
+}
+
+ASK(omp_get_max_teams)
+{
+	return (int)league_teams();
+}
+
+ASK(omp_get_teams_thread_limit)
+{
+	return (int)league_threads();
+}
+
+SET(omp_set_num_teams)
+{
+	league_set_teams(n);
+}
+
+SET(omp_set_teams_thread_limit)
+{
+	league_set_threads(n);
 }
 
 /* ---- with arguments ----------------------------------------------------- */

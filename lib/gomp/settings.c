@@ -315,7 +315,7 @@ static void display_all(void)
 		 settings.env.is_dynamic ? "TRUE" : "FALSE");
 	gomp_say("  OMP_SCHEDULE = '%s,%llu'", names[settings.env.schedule],
 		 (unsigned long long)settings.env.chunk);
-	gomp_say("  OMP_THREAD_LIMIT = '%u'", settings.thread_limit);
+	gomp_say("  OMP_THREAD_LIMIT = '%u'", settings.env.thread_limit);
 	gomp_say("  OMP_MAX_ACTIVE_LEVELS = '%u'", settings.env.max_levels);
 	gomp_say("  options of lkdf = '%s%s'", settings.options,
 		 settings.binding);
@@ -329,11 +329,14 @@ __attribute__((constructor)) static void read_all(void)
 	settings.env = (struct env){ .schedule = SCHEDULE_DYNAMIC,
 				     .chunk = 1,
 				     .max_levels = 1 };
-	settings.thread_limit = MAX_THREADS;
+	settings.env.thread_limit = MAX_THREADS;
+	settings.env.nr_teams = 1;
 	set_threads();
 	set_schedule();
 	set_levels();
-	set_number("OMP_THREAD_LIMIT", INT_MAX, &settings.thread_limit);
+	set_number("OMP_THREAD_LIMIT", INT_MAX, &settings.env.thread_limit);
+	set_number("OMP_NUM_TEAMS", INT_MAX, &settings.nr_teams);
+	set_number("OMP_TEAMS_THREAD_LIMIT", INT_MAX, &settings.teams_limit);
 	read_bool("OMP_DYNAMIC", &settings.env.is_dynamic);
 	/* Bodies here are OpenMP's own threads. */
 	add_option("%s", "omp=no");

@@ -28,7 +28,7 @@ struct team *team_start(void)
 }
 
 /* A thread of the team, from here to the end of its function. */
-static void enter_team(struct team *t, struct lkdf_ctx *c, unsigned num)
+void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num)
 {
 	gomp_self = (struct self){ .team = t,
 				   .c = c,
@@ -45,7 +45,7 @@ static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
 	struct self before = gomp_self;
 	struct team *t = u;
 
-	enter_team(t, c, num);
+	team_enter(t, c, num);
 	t->fn(t->data);
 	share_leave();
 	depends_free(gomp_self.depends);
@@ -58,7 +58,7 @@ static void run_alone(struct team *t)
 
 	t->nr = 1;
 	t->pool = NULL;
-	enter_team(t, NULL, 0);
+	team_enter(t, NULL, 0);
 	t->fn(t->data);
 	detach_wait(t);
 	share_free_work(&t->first.work);
@@ -82,7 +82,7 @@ static unsigned limit_dynamic(unsigned nr)
 /* Threads of a region that asks for nr, or for none in particular. */
 static unsigned choose_threads(const struct team *outer, unsigned nr)
 {
-	unsigned limit = settings_get()->thread_limit;
+	unsigned limit = gomp_self.env.thread_limit;
 
 	if (outer->nr_active >= gomp_self.env.max_levels)
 		return 1;
@@ -130,23 +130,31 @@ static void run_several(struct team *t, struct pool *p)
 	}
 }
 
-unsigned team_run(const struct region *r)
+void team_init(struct team *t, const struct region *r)
 {
 	struct team *outer = team_self();
-	struct team t = { .fn = r->fn,
-			  .data = r->data,
-			  .reductions = r->reductions,
-			  .level = outer->level + 1,
-			  .nr_active = outer->nr_active,
-			  .outer = outer,
-			  .outer_num = gomp_self.num,
-			  .env = gomp_self.env };
+
+	*t = (struct team){ .fn = r->fn,
+			    .data = r->data,
+			    .nr = 1,
+			    .reductions = r->reductions,
+			    .level = outer->level + 1,
+			    .nr_active = outer->nr_active,
+			    .outer = outer,
+			    .outer_num = gomp_self.num,
+			    .env = gomp_self.env };
+	deepen_env(t);
+	if (r->first)
+		t->first.work = *r->first;
+}
+
+unsigned team_run(const struct region *r)
+{
+	struct team *outer = team_self(), t;
 	struct pool *p = NULL;
 
-	deepen_env(&t);
+	team_init(&t, r);
 	places_begin(&t, r->flags);
-	if (r->first)
-		t.first.work = *r->first;
 	t.nr = choose_threads(outer, r->nr);
 	if (r->reductions)
 		reduce_make(r->reductions, t.nr);

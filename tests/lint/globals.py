@@ -20,6 +20,8 @@ ALLOWED = {
     'lib/malloc/start.c': 'malloc() has one heap per process',
     'lib/malloc/malloc.c': 'the TLS pointer and what stands for no cache',
     'lib/gomp/elf.c': 'files of the process, as they are mapped',
+    'lib/gomp/league.c': 'omp_set_num_teams() sets it for the process',
+    'lib/gomp/old.c': 'the region that a thread is in, and a line said once',
     'lib/gomp/names.c': 'functions of the process have one name each',
     'lib/gomp/places.c': 'OMP_PLACES is the process\'s, a place a thread\'s',
     'lib/gomp/pool.c': 'OpenMP has one pool for each thread that begins regions',

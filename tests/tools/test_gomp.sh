@@ -56,7 +56,7 @@ ok $? 'no call that belongs to a team is left to libgomp'
 
 # ---- programs --------------------------------------------------------------
 
-for name in loops regions tasks reductions doacross detach; do
+for name in loops regions tasks reductions doacross detach teams calls; do
 	for level in 0 2; do
 		program=$dir/$name$level
 		gcc -O$level -fopenmp -o "$program" "tests/gomp/$name.c" \
@@ -75,6 +75,9 @@ for name in loops regions tasks reductions doacross detach; do
 done
 with 2 "$dir/got" "$dir/regions2" fork && grep -qx 'forked: 3' "$dir/got"
 ok $? 'a forked child has regions of its own'
+with 2 "$dir/got" "$dir/calls2"
+grep -q 'regions have one thread: the program is compiled' "$dir/log"
+ok $? 'a program of an old compiler is told of'
 with 2 "$dir/got" "$dir/reductions2" outside &&
 	grep -qx 'outside: 1375' "$dir/got"
 ok $? 'a group of tasks outside of all regions reduces, too'
@@ -93,20 +96,6 @@ while [ "$seed" -lt "$last" ]; do
 done
 
 # ---- words -----------------------------------------------------------------
-
-cat >"$dir/not_built.c" <<'END'
-#include <stdio.h>
-int main(void) {
-	int n = 0;
-#pragma omp teams num_teams(2) reduction(+ : n)
-	n++;
-	printf("%d\n", n);
-	return 0; }
-END
-gcc -fopenmp -o "$dir/not_built" "$dir/not_built.c" >"$dir/log" 2>&1
-with 2 "$dir/got" "$dir/not_built"
-[ $? -eq 1 ] && grep -q 'GOMP_teams_reg is not built: run' "$dir/log"
-ok $? 'a construct that is not built ends the program by name'
 
 cat >"$dir/asks.c" <<'END'
 #include <omp.h>
