@@ -2,7 +2,9 @@
 /* Bodies by kind while a set tries: the progress of the whole program. */
 #include "task/narrow_sets.h"
 
+#include "base/clock.h"
 #include "mem/region.h"
+#include "signal/windows.h"
 #include "trace/kind_row.h"
 
 /* Bodies alone whose mean is believed. */
@@ -82,6 +84,11 @@ void count_end(struct narrowing *n)
 	set_rows(n, false);
 }
 
+static uint64_t window_ticks(const struct window *win)
+{
+	return win->ns / 1024 * clock_ticks_per_1024ns();
+}
+
 void count_bodies(struct narrowing *n, struct narrow_view *v,
 		  struct narrow_set *s, const struct lkdf_kind *k,
 		  uint64_t least_ticks)
@@ -106,7 +113,8 @@ void count_bodies(struct narrowing *n, struct narrow_view *v,
 	s->nr_bodies += (uint32_t)min_u64(bodies, UINT32_MAX / 2);
 	if (s == n->trial && s->cap == 1 && v->is_whole) {
 		t->nr_alone += bodies;
-		t->alone_ticks += ticks;
+		/* A body that has lost its CPU stands for 64, as others do. */
+		t->alone_ticks += min_u64(ticks, window_ticks(v->win));
 	}
 }
 

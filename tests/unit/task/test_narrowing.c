@@ -31,6 +31,7 @@ static struct {
 	uint64_t word[NR_KINDS]; /* 0: it meets nobody */
 	uint64_t stretch; /* bodies take so many times as long; 0: as alone */
 	uint64_t delay_ns, alone;
+	uint64_t row_ticks; /* of bodies in a window that one at a time runs */
 	bool has_probe;
 } play;
 
@@ -150,6 +151,8 @@ static void run_bodies(uint32_t cap)
 			rows += kind[i]->trace_name;
 			for (j = 0; j < (int)play.rate[cap] / W; j++)
 				kind_row_count(rows);
+			if (cap == 1)
+				rows->told.ticks += play.row_ticks;
 		}
 	}
 	for (k = 0; k < W; k++)
@@ -364,6 +367,26 @@ static void a_name_is_a_kind(void)
 	end();
 }
 
+/* The mean alone: one that has lost its CPU stands for many, but not for more
+ * than the window. */
+static void alone_is_bounded(void)
+{
+	uint64_t most;
+
+	begin();
+	make_convoy();
+	play.word[0] = WORD;
+	play.row_ticks = (uint64_t)1 << 40;
+	ok(windows_until(1, 64), "a convoy");
+	play_window();
+	most = (uint64_t)WINDOWS_NS / 1024 * rt->sched.ticks_per_1024ns;
+	ok(a_load(&kind[0]->alone_ticks, relaxed) &&
+		   a_load(&kind[0]->alone_ticks, relaxed) <=
+			   most / play.rate[1],
+	   "a body that lost its CPU is no mean");
+	end();
+}
+
 /* Sets move when one of them is forgotten. */
 static void one_is_forgotten_meanwhile(void)
 {
@@ -400,5 +423,6 @@ int main(void)
 	short_bodies_get_none();
 	an_end_is_seen();
 	a_name_is_a_kind();
+	alone_is_bounded();
 	return tap_end();
 }
