@@ -108,6 +108,7 @@ struct lkdf {
 	_Atomic(uint64_t) nr_handles;
 	_Atomic(uint32_t) nr_callers; /* user threads inside a signal */
 	_Atomic(uint32_t) has_gang; /* it has worker 0, see task/gang.h */
+	_Atomic(uint32_t) nr_seats; /* tasks that only hold a worker for it */
 	_Atomic(uint32_t) next_spread; /* nodes of first values, in turn */
 	_Atomic(struct lkdf_kind *) move_kind; /* see task/move.h */
 	_Atomic(struct lkdf_kind *) poll_kind; /* see io/event_poll.h */

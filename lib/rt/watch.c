@@ -84,7 +84,8 @@ static bool has_open(struct watch *w)
 {
 	uint32_t word = watch_clear(w);
 
-	if (scope_live(w->rt->root))
+	/* The seats of a gang never end of themselves. */
+	if (scope_live(w->rt->root) > a_load(&w->rt->nr_seats, relaxed))
 		return true;
 	futex_wait(&w->word, word, -1);
 	return false;

@@ -411,6 +411,7 @@ void why_look(struct why *y)
 	int i;
 
 	y->nr_live = scope_live(rt->root);
+	y->nr_live -= min_u64(y->nr_live, a_load(&rt->nr_seats, relaxed));
 	y->nr_running = a_load(&rt->blocking.nr_running, relaxed) +
 			a_load(&rt->urgent->pool.nr_running, relaxed);
 	y->nr_queued = a_load(&rt->blocking.nr_queued, relaxed);

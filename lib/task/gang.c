@@ -241,14 +241,18 @@ static int take_seat(struct lkdf_gang *g, unsigned worker)
 
 	t.kind = g->seat;
 	await_seat(&g->seat_state[worker], SEAT_EMPTY);
+	a_add(&g->rt->nr_seats, 1, relaxed);
 	rc = task_submit(g->rt, g->scope, &t, NULL);
 	if (!rc)
 		await_seat(&g->seat_state[worker], SEAT_TAKEN);
+	else
+		a_sub(&g->rt->nr_seats, 1, relaxed);
 	return rc;
 }
 
 static void leave_seat(struct lkdf_gang *g, unsigned worker)
 {
+	a_sub(&g->rt->nr_seats, 1, relaxed);
 	set_seat(&g->seat_state[worker], SEAT_OVER);
 }
 

@@ -132,5 +132,22 @@ ok $? 'regions of no work are found, with their name'
 recorded "$dir/small" 1 && ! found region
 ok $? 'and are not with an if clause'
 
+# ---- option stall ----------------------------------------------------------
+
+cat >"$dir/pause.c" <<'END'
+#include <unistd.h>
+int main(void) {
+	for (int i = 0; i < 2; i++) {
+#pragma omp parallel num_threads(2)
+		__asm__ volatile("");
+		usleep(1700 * 1000);
+	}
+	return 0; }
+END
+gcc -O2 -fopenmp -o "$dir/pause" "$dir/pause.c" >"$dir/log" 2>&1 &&
+	LKDF_STALL=1 LD_PRELOAD=$build/liblkdf-gomp.so "$dir/pause" \
+		2>"$dir/log" && [ ! -s "$dir/log" ]
+ok $? 'a program that does other work between regions stands not still'
+
 echo "1..$nr"
 exit $failed
