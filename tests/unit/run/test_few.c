@@ -16,6 +16,7 @@
 #define NR_WORKERS 4
 #define NR_TASKS 255
 #define NR_RUNS 100
+#define HELD_NS (UINT64_C(10) * SECOND)
 
 static struct lkdf *rt;
 static _Atomic(uint32_t) callers; /* a bit for each worker */
@@ -41,7 +42,10 @@ static int meet_other(struct lkdf_ctx *c, void *arg)
 	return note_caller(c, arg);
 }
 
-/* Held by so many workers, for ever; nothing that is measured changes it. */
+/*
+ * Held by so many workers; nothing that is measured changes it. Not for ever: a
+ * worker of a group may be on standby, and two bodies wait for it.
+ */
 static void fix_cap(struct lkdf_graph *g, uint32_t cap)
 {
 	struct solo *s = &g->solo;
@@ -50,7 +54,8 @@ static void fix_cap(struct lkdf_graph *g, uint32_t cap)
 	a_store(&s->cap, cap, relaxed);
 	a_store(&s->anew, 0, relaxed);
 	a_store(&s->remaining, UINT32_MAX, relaxed);
-	a_store(&s->typical, UINT64_MAX / 64, relaxed);
+	a_store(&s->typical, HELD_NS / 1024 * rt->sched.ticks_per_1024ns / 4,
+		relaxed);
 	a_store(&s->half, 1, relaxed);
 	s->nr_odd = 0;
 }
@@ -103,7 +108,7 @@ static void a_group_keeps_a_run(uint32_t cap)
 	for (i = 1; i < NR_TASKS; i++)
 		must(lkdf_graph_order(g, (int)(i - 1) / 2, (int)i));
 	must(lkdf_graph_seal(g, NULL));
-	for (i = 0; i < NR_RUNS; i++) {
+	for (i = 0; i < NR_RUNS && !is_disturbed(); i++) {
 		nr = callers_of(g, cap);
 		nr_wrong += !nr;
 		most = nr > most ? nr : most;
@@ -128,7 +133,7 @@ static void two_of_a_group_meet(void)
 	must(lkdf_graph_add(g, k, NULL, NULL, 0));
 	must(lkdf_graph_add(g, k, NULL, NULL, 0));
 	must(lkdf_graph_seal(g, NULL));
-	for (i = 0; i < NR_RUNS; i++)
+	for (i = 0; i < NR_RUNS && !is_disturbed(); i++)
 		nr_wrong += callers_of(g, 2) != 2;
 	if (is_disturbed())
 		skip("workers of a group", "CPUs came and went");
@@ -151,7 +156,10 @@ int main(void)
 	a_group_keeps_a_run(1);
 	a_group_keeps_a_run(2);
 	must(lkdf_stat(rt, "lkdf.runs.few", &few));
-	is(few, 2 * NR_RUNS, "runs of two workers are counted");
+	if (is_disturbed())
+		skip("runs of two workers", "CPUs came and went");
+	else
+		is(few, 2 * NR_RUNS, "runs of two workers are counted");
 	must(lkdf_close(rt));
 	return tap_end();
 }
