@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 Writes a program of OpenMP in C to standard output: regions with loops of any
-schedule, step and chunk, blocks, and tasks with dependences, below each other.
+schedule, step and chunk, blocks, and tasks with dependences, reductions and
+events of their own, below each other.
 Its lines depend on the seed and the sizes of teams, not on who runs what.
   random.py SEED
 """
@@ -70,7 +71,7 @@ def loop(pragma, extra=''):
 def tasks():
     def body():
         for _ in range(rng.randrange(1, 5)):
-            kind = rng.randrange(5)
+            kind = rng.randrange(7)
             n = rng.randrange(1, 1000)
             if kind == 0:
                 put(f'for (int k = 0; k < {rng.choice([1, 30, 700])}; k++) {{')
@@ -86,14 +87,90 @@ def tasks():
             elif kind == 3:
                 loop('taskloop' + rng.choice(['', ' grainsize(5)',
                                               ' num_tasks(7)', ' nogroup']))
+            elif kind == 4:
+                reduce_tasks(n)
+            elif kind == 5:
+                detached(n)
             else:
                 put('#pragma omp taskwait')
     put('#pragma omp single')
     block('', body)
 
 
+def reduce_tasks(n):
+    """A group whose tasks, and theirs, add to copies of a variable."""
+    def body():
+        put('unsigned long group = 0;')
+        if rng.random() < 0.3:
+            put('#pragma omp taskloop reduction(+: group)')
+            put(f'for (int k = 0; k < {rng.choice([0, 40])}; k++)')
+            put(f'\tgroup += k * {n};')
+        else:
+            put('#pragma omp taskgroup task_reduction(+: group)')
+            put(f'for (int k = 0; k < {rng.choice([1, 20, 300])}; k++) {{')
+            put('#pragma omp task in_reduction(+: group) firstprivate(k)')
+            block('', inner)
+            put('}')
+        add('group')
+
+    def inner():
+        put(f'group += k + {n};')
+        if rng.random() < 0.5:
+            put('#pragma omp task in_reduction(+: group)')
+            put('group += k * 3;')
+            put('#pragma omp taskwait')
+    block('', body)
+
+
+def detached(n):
+    """A task that fulfills its own event: libgomp may run it at once."""
+    def body():
+        put('omp_event_handle_t event;')
+        put('#pragma omp task detach(event)')
+        block('', inner)
+
+    def inner():
+        add(n)
+        put('omp_fulfill_event(event);')
+    block('', body)
+
+
+def shared_reduction():
+    """A construct of all threads whose tasks reduce a variable."""
+    kind = rng.choice(['for', 'sections', 'scope'])
+    put(f'#pragma omp {kind} reduction(task, +: total)')
+    if kind == 'for':
+        put(f'for (int k = 0; k < {rng.choice([1, 9, 60])}; k++) {{')
+    elif kind == 'sections':
+        put('{')
+        put('#pragma omp section')
+        put('{')
+    else:
+        put('{')
+    put('#pragma omp task in_reduction(+: total)')
+    put(f'total += {rng.randrange(1, 50)};')
+    put('total += 3;' if kind == 'for' else ';')
+    put('}' if kind != 'sections' else '}}')
+
+
+def doacross():
+    """Iterations that wait for one some steps before; no unsigned type, of
+    which gcc makes calls that end in libgomp by a fault."""
+    back = rng.choice([1, 2, 5])
+    kind = rng.choice(['static', 'dynamic', 'guided', 'runtime', 'static, 3',
+                       'dynamic, 2', 'guided, 4'])
+    put(f'#pragma omp for ordered(1) schedule({kind})')
+
+    def body():
+        put(f'#pragma omp ordered depend(sink: i - {back})')
+        put(f'row[i] = row[i - {back}] * 3 + (unsigned long)i;')
+        put('#pragma omp ordered depend(source)')
+    block(f'for ({rng.choice(["int", "long"])} i = 5; '
+          f'i < {rng.choice([5, 6, 50, 200])}; i++)', body)
+
+
 def construct():
-    kind = rng.randrange(10)
+    kind = rng.randrange(12)
     nowait = rng.choice(['', 'nowait'])
     if kind < 4:
         loop(f'for {schedule()}', '' if rng.random() < 0.5 else nowait)
@@ -115,6 +192,10 @@ def construct():
         tasks()
     elif kind == 8 and teams < 2:
         region()
+    elif kind == 9 and teams < 2:
+        shared_reduction()
+    elif kind == 10 and teams < 2:
+        doacross()
     else:
         put('#pragma omp barrier')
 
@@ -131,7 +212,8 @@ print('''/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include <omp.h>
 #include <stdio.h>
 
-static unsigned long sum, hash, chain, per_thread;
+static unsigned long sum, hash, chain, per_thread, total;
+static unsigned long row[200] = { 1, 2, 3, 4, 5 };
 
 static void sum_of(unsigned long *to, int n)
 {
@@ -155,7 +237,8 @@ for _ in range(rng.randrange(1, 6)):
              f'num_threads({rng.randrange(1, 9)})')
     else:
         region()
-    put('printf("%lu %lu %lu %lu\\n", sum, hash, chain, per_thread);')
+    put('printf("%lu %lu %lu %lu %lu %lu\\n", sum, hash, chain, per_thread,')
+    put('\ttotal, row[42]);')
 put('return 0;')
 print('\n'.join(lines))
 print('}')
