@@ -5,6 +5,7 @@
  * names their hashes. Text of the recording comes as JSON in which no "<"
  * stands, and as escaped text for readers without scripts.
  */
+#include "report/html_text.h"
 #include "report/lanes.h"
 #include "report/page.h"
 #include "report/writers.h"
@@ -64,22 +65,13 @@ static int write_data(const struct report *r, FILE *out)
 static int write_text(const struct report *r, FILE *out)
 {
 	struct memory m;
-	const char *c;
 	int rc = memory_open(&m);
 
 	if (rc)
 		return rc;
 	rc = memory_close(&m, text_write(r, m.f, NULL));
-	for (c = m.text; !rc && *c; c++) {
-		if (*c == '<')
-			fputs("&lt;", out);
-		else if (*c == '>')
-			fputs("&gt;", out);
-		else if (*c == '&')
-			fputs("&amp;", out);
-		else
-			putc(*c, out);
-	}
+	if (!rc)
+		html_put_text(m.text, out);
 	free(m.text);
 	return rc;
 }

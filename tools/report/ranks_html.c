@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A page of several ranks: it loads nothing and runs no script. */
+#include "report/html_text.h"
 #include "report/ranks.h"
 #include "words.h"
 
@@ -28,20 +29,6 @@ static const char style[] =
 	"table{border-collapse:collapse}th,td{text-align:right;"
 	"padding:.25em .6em;border-bottom:1px solid var(--line)}"
 	"th{color:var(--faint);font-weight:500}";
-
-static void put_escaped(const char *text, FILE *out)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			fputs("&lt;", out);
-		else if (*text == '>')
-			fputs("&gt;", out);
-		else if (*text == '&')
-			fputs("&amp;", out);
-		else
-			putc(*text, out);
-	}
-}
 
 static double x_of(const struct ranks *r, int64_t t)
 {
@@ -157,9 +144,9 @@ static void put_findings(const struct ranks *r, FILE *out)
 	for (i = 0; i < nr; i++) {
 		ranks_say(r, &r->wait[i], &say);
 		fprintf(out, "<li><b>%s</b><br>", say.title);
-		put_escaped(say.why, out);
+		html_put_text(say.why, out);
 		fputs("<br>Try: ", out);
-		put_escaped(say.fix, out);
+		html_put_text(say.fix, out);
 		fputs("</li>\n", out);
 	}
 	fputs("</ol>\n", out);
@@ -200,7 +187,7 @@ void ranks_html(const struct ranks *r, FILE *out)
 	      out);
 	fputs(style, out);
 	fputs("</style></head><body>\n<h1>", out);
-	put_escaped(r->nr ? r->rank[0].program : "", out);
+	html_put_text(r->nr ? r->rank[0].program : "", out);
 	fprintf(out, ": %u ranks, %s</h1>\n", r->nr,
 		words_time((uint64_t)ranks_wall(r)).text);
 	put_picture(r, out);

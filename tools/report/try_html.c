@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The page of lkdf try: it loads nothing and runs no script. */
+#include "report/html_text.h"
 #include "report/try.h"
 #include "words.h"
 
@@ -21,20 +22,6 @@ static const char style[] =
 	"th{color:var(--faint);font-weight:500}td.slow{color:var(--slow);"
 	"font-weight:600}"
 	"p{margin:.5em 0}";
-
-static void put_escaped(const char *text, FILE *out)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			fputs("&lt;", out);
-		else if (*text == '>')
-			fputs("&gt;", out);
-		else if (*text == '&')
-			fputs("&amp;", out);
-		else
-			putc(*text, out);
-	}
-}
 
 static void put_head(const struct tried *t, FILE *out)
 {
@@ -100,7 +87,7 @@ static void put_table(const struct tried *t, const char *title, put_cell *cell,
 	put_head(t, out);
 	for (i = 0; i < first->nr_kinds; i++) {
 		fputs("<tr><td>", out);
-		put_escaped(kind_name(first, i), out);
+		html_put_text(kind_name(first, i), out);
 		fputs("</td>", out);
 		for (n = 0; n < t->nr; n++)
 			cell(t, &t->run[n], kind_name(first, i), out);
@@ -122,7 +109,7 @@ static void put_sentences(const struct tried *t, FILE *out)
 		for (line = strtok_r(text, "\n", &rest); line;
 		     line = strtok_r(NULL, "\n", &rest)) {
 			fputs("<p>", out);
-			put_escaped(line, out);
+			html_put_text(line, out);
 			fputs("</p>\n", out);
 		}
 	free(text);
@@ -138,7 +125,7 @@ void try_print_html(const struct tried *t, FILE *out)
 	      out);
 	fputs(style, out);
 	fputs("</style></head><body>\n<h1>lkdf try ", out);
-	put_escaped(t->command, out);
+	html_put_text(t->command, out);
 	fputs("</h1>\n", out);
 	put_wall(t, out);
 	put_sentences(t, out);

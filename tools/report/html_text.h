@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* Text of recordings and commands in pages. */
+#ifndef REPORT_HTML_TEXT_H
+#define REPORT_HTML_TEXT_H
+
+#include <stdio.h>
+
+/* Whatever the text is, no reader of the page takes it for markup. */
+void html_put_text(const char *text, FILE *out);
+
+#endif
