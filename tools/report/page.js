@@ -115,13 +115,14 @@ function findings() {
 
 	page.append(el("h2", {}, "What costs most"));
 	if (!costly)
-		page.append(el("div", { class: "finding other fine" },
+		page.append(el("div", { class: "finding other fine", id: "finding-fine" },
 			el("div", { class: "cost" }, "fine"),
 			el("h3", {}, "Nothing outside of bodies"), el("p", {},
 				"No cause takes more than 2 % of worker time.")));
 	D.findings.forEach((f, i) => {
 		page.append(el("div", {
 			class: "finding" + (f.cost === null ? " other" : ""),
+			id: "finding-" + f.id,
 		}, costOf(f), el("h3", {}, `${i + 1}. ${f.title}`),
 		el("p", {}, f.why),
 		el("p", { class: "fix" }, el("code", {}, f.fix)),

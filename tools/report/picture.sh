@@ -4,8 +4,8 @@
 #
 #	picture.sh BUILD FILE.png [RECORDING WIDTH,HEIGHT [TITLE]...]
 #
-# The titles are those of parts of the page; without them all is shown, as far as
-# it fits. README's recording is tests/api/report/planted.py's, with a clock that
+# The titles are those of parts of the page, and #ID those of the findings, one or
+# more; without them all is shown, as far as it fits. README's recording is tests/api/report/planted.py's, with a clock that
 # is made up, so that the picture changes with the page alone. Needs Chromium and
 # python3.
 set -u
@@ -38,6 +38,7 @@ page = re.sub("<meta http-equiv=\"Content-Security[^>]*>", "",
               open(sys.argv[1], encoding="utf-8").read())
 script = """<script>{
 const titles = %s, page = document.getElementById("page");
+const only = titles.filter(t => t[0] === "#").map(t => "finding-" + t.slice(1));
 let stays = true;
 for (const e of document.querySelectorAll(".two > div"))
 	page.append(e);
@@ -46,7 +47,8 @@ for (const e of [...page.children]) {
 
 	if (title)
 		stays = titles.includes(title.firstChild.data);
-	if (!stays && !e.matches("header"))
+	if ((!stays && !e.matches("header")) ||
+	    (only.length && e.matches(".finding") && !only.includes(e.id)))
 		e.remove();
 }
 dispatchEvent(new Event("resize"));

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # The pictures of the guides: pictures.sh BUILD FOLDER
 #
-# Those of findings.rst are of recordings with a clock that is made up; the others
-# are of programs that run in a machine of four nodes, which
-# tests/vm/vm.sh boots: examples/guide/sums main and spread, and examples/convoy.
-# The recordings come out on the machine's serial line.
+# Those of findings.rst are findings.sh's. The others are of programs that run in a
+# machine of four nodes, which tests/vm/vm.sh boots: examples/guide/sums main and
+# spread, and examples/convoy. The recordings come out on the machine's serial line.
 set -u
 build=${1:?usage: pictures.sh BUILD FOLDER}
 to=${2:?usage: pictures.sh BUILD FOLDER}
@@ -45,10 +44,4 @@ nodes='Bytes: who uses, whose they are'
 		520,520 "$nodes" &&
 	"$here/picture.sh" "$build" "$to/convoy.png" "$dir/convoy.lkdf" \
 		1100,700 'What costs most' Timeline || exit 1
-for name in order mapped; do
-	python3 tests/api/report/planted.py "$name" "$dir/$name.lkdf" || exit 1
-done
-"$here/picture.sh" "$build" "$to/finding-order.png" "$dir/order.lkdf" \
-	1000,560 'What costs most' Timeline &&
-	"$here/picture.sh" "$build" "$to/finding-kernel.png" \
-		"$dir/mapped.lkdf" 1000,400 'What costs most'
+"$here/findings.sh" "$build" "$to"
