@@ -2,6 +2,7 @@
 #include "signal/src_bpf.h"
 
 #include "base/clock.h"
+#include "signal/bpf_pins.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -14,18 +15,6 @@
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-struct mapped {
-	void *at;
-	size_t bytes;
-	uint32_t nr;
-};
-
-struct bpf_pins {
-	struct mapped head, slots, words;
-	int program; /* "register" */
-	uint64_t key;
-};
 
 /* ---- pins ---------------------------------------------------------------- */
 
@@ -104,6 +93,7 @@ static void free_pins(struct bpf_pins *p)
 	unmap_pins(&p->head);
 	unmap_pins(&p->slots);
 	unmap_pins(&p->words);
+	unmap_pins(&p->stacks);
 	if (p->program >= 0)
 		close(p->program);
 	free(p);
@@ -119,6 +109,15 @@ static int check_head(const struct bpf_pins *p)
 			       h->nr_words <= p->words.nr
 		       ? 0
 		       : -EPROTO;
+}
+
+static void open_stacks(const char *dir, struct bpf_pins *p)
+{
+	if (map_pin(dir, "stacks", sizeof(struct lkdf_probe_stack),
+		    &p->stacks)) {
+		unmap_pins(&p->stacks);
+		p->stacks.nr = 0;
+	}
 }
 
 static int open_pins(const char *dir, struct bpf_pins *p)
@@ -137,6 +136,8 @@ static int open_pins(const char *dir, struct bpf_pins *p)
 		p->program = get_pin(dir, "register");
 		rc = p->program < 0 ? p->program : 0;
 	}
+	if (!rc)
+		open_stacks(dir, p);
 	if (!rc && getrandom(&p->key, sizeof(p->key), GRND_NONBLOCK) !=
 			   (ssize_t)sizeof(p->key))
 		p->key = (uint64_t)clock_now_ns() * LKDF_PROBE_MUL;
@@ -222,11 +223,6 @@ void src_bpf_enter(struct workers *b, int executor,
 
 /* ---- reading ------------------------------------------------------------- */
 
-#define word_of(field) \
-	a_load((const _Atomic(uint64_t) *)(const void *)&(field), relaxed)
-#define half_of(field) \
-	a_load((const _Atomic(uint32_t) *)(const void *)&(field), relaxed)
-
 bool src_bpf_is_live(const struct workers *b, int64_t now, uint64_t *age)
 {
 	const struct lkdf_probe_head *h;
@@ -240,19 +236,6 @@ bool src_bpf_is_live(const struct workers *b, int64_t now, uint64_t *age)
 	*age = (uint64_t)now > beat ? (uint64_t)now - beat : 0;
 	return lkdf_probe_is_live(h->hooks, word_of(h->stopped_ns), beat,
 				  (uint64_t)now);
-}
-
-/* Its slot, if that is still its own. */
-static const struct lkdf_probe_slot *slot_of(const struct workers *b,
-					     int executor)
-{
-	uint64_t id = a_load(&b->of[executor].slot, relaxed);
-	const struct lkdf_probe_slot *s = b->bpf->slots.at;
-
-	if (!id)
-		return NULL;
-	s += (uint32_t)id - 1;
-	return half_of(s->gen) == id >> 32 && half_of(s->tgid) ? s : NULL;
 }
 
 static void put_fact(struct lkdf_fact *f, uint64_t value, uint64_t age)
@@ -272,16 +255,11 @@ static void put_state(const struct lkdf_probe_slot *s, uint64_t age,
 		 (uint64_t)now > since ? (uint64_t)now - since : 0, age);
 }
 
-static uint64_t show_probe(const struct bpf_pins *p, uint64_t id)
-{
-	return id ? lkdf_probe_show(id, p->key) : 0;
-}
-
 bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
 		  int64_t now, struct lkdf_facts *out)
 {
 	const struct lkdf_probe_head *h = b->bpf->head.at;
-	const struct lkdf_probe_slot *s = slot_of(b, executor);
+	const struct lkdf_probe_slot *s = bpf_slot_of(b, executor);
 
 	if (!s)
 		return false;
@@ -301,7 +279,7 @@ bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
 	if (h->hooks & LKDF_PROBE_SAMPLE) {
 		put_fact(&out->samples, word_of(s->samples), age);
 		put_fact(&out->futex_samples, word_of(s->futex), age);
-		put_fact(&out->word, show_probe(b->bpf, word_of(s->last_word)),
+		put_fact(&out->word, bpf_show(b->bpf, word_of(s->last_word)),
 			 age);
 	}
 	return true;
@@ -338,17 +316,6 @@ bool src_bpf_news(const struct workers *b, struct board_news *out)
 	return h->hooks & LKDF_PROBE_PLACE;
 }
 
-static bool is_ours(const struct workers *b, uint32_t slot, uint32_t gen)
-{
-	uint64_t id = (uint64_t)gen << 32 | (slot + 1ull);
-	int i;
-
-	for (i = 0; i < b->nr; i++)
-		if (a_load(&b->of[i].slot, relaxed) == id)
-			return true;
-	return false;
-}
-
 uint64_t src_bpf_hottest(const struct workers *b)
 {
 	const struct lkdf_probe_word *w = b->bpf->words.at;
@@ -358,12 +325,12 @@ uint64_t src_bpf_hottest(const struct workers *b)
 	for (i = 0; i < b->bpf->words.nr; i++, w++) {
 		nr = word_of(w->samples);
 		if (nr > most && word_of(w->tag) &&
-		    is_ours(b, half_of(w->slot), half_of(w->gen))) {
+		    bpf_is_ours(b, half_of(w->slot), half_of(w->gen))) {
 			most = nr;
 			id = word_of(w->id);
 		}
 	}
-	return show_probe(b->bpf, id);
+	return bpf_show(b->bpf, id);
 }
 
 void src_bpf_mark(const struct workers *b, struct workers_mark *m)
@@ -376,7 +343,7 @@ void src_bpf_mark(const struct workers *b, struct workers_mark *m)
 	if (!src_bpf_is_live(b, clock_now_ns(), &age))
 		return;
 	for (i = 0; i < b->nr; i++) {
-		s = slot_of(b, i);
+		s = bpf_slot_of(b, i);
 		if (!s)
 			continue;
 		m->samples += word_of(s->samples);
@@ -388,106 +355,4 @@ void src_bpf_mark(const struct workers *b, struct workers_mark *m)
 uint64_t src_bpf_key(const struct workers *b)
 {
 	return b->bpf ? b->bpf->key : 0;
-}
-
-/* ---- recordings ---------------------------------------------------------- */
-
-static uint32_t source_sees(const void *u, uint32_t *hz)
-{
-	const struct workers *b = u;
-	const struct lkdf_probe_head *h = b->bpf->head.at;
-	uint64_t age;
-
-	if (!src_bpf_is_live(b, clock_now_ns(), &age))
-		return 0;
-	*hz = h->sample_hz;
-	return (h->hooks & LKDF_PROBE_SWITCH ? LKDF_PROBED_SEES_SWITCHES : 0) |
-	       (h->hooks & LKDF_PROBE_SAMPLE ? LKDF_PROBED_SEES_SAMPLES : 0) |
-	       (h->hooks & LKDF_PROBE_PLACE ? LKDF_PROBED_SEES_PAGES : 0);
-}
-
-/* Another CPU may write it meanwhile: the text ends where it has to. */
-static void copy_preemptor(const struct lkdf_probe_slot *s,
-			   struct probed_thread *out)
-{
-	const volatile char *from = s->by_comm;
-	size_t i;
-
-	out->by_tid = half_of(s->by_tid);
-	for (i = 0; i + 1 < sizeof(out->by); i++)
-		out->by[i] = from[i];
-	out->by[i] = '\0';
-}
-
-static bool source_thread(const void *u, int executor,
-			  struct probed_thread *out)
-{
-	const struct workers *b = u;
-	const struct lkdf_probe_slot *s = slot_of(b, executor);
-	uint64_t now = (uint64_t)clock_now_ns(), since;
-	uint64_t *c = out->count;
-
-	if (!s)
-		return false;
-	out->id = a_load(&b->of[executor].slot, relaxed);
-	since = word_of(s->since_ns);
-	out->state = half_of(s->state);
-	out->state_ns = now > since ? now - since : 0;
-	out->word = show_probe(b->bpf, word_of(s->word));
-	copy_preemptor(s, out);
-	c[LKDF_PROBED_PREEMPTS] = word_of(s->nr_preempt);
-	c[LKDF_PROBED_PREEMPTED_NS] = word_of(s->preempt_ns);
-	c[LKDF_PROBED_BLOCKS] = word_of(s->nr_block);
-	c[LKDF_PROBED_BLOCKED_NS] = word_of(s->block_ns);
-	c[LKDF_PROBED_FUTEXES] = word_of(s->nr_futex_block);
-	c[LKDF_PROBED_FUTEX_NS] = word_of(s->futex_block_ns);
-	c[LKDF_PROBED_CPUS] = word_of(s->nr_migrate);
-	c[LKDF_PROBED_NODES] = word_of(s->nr_xnode);
-	c[LKDF_PROBED_SAMPLES] = word_of(s->samples);
-	c[LKDF_PROBED_FUTEX_SAMPLES] = word_of(s->futex);
-	c[LKDF_PROBED_OWN_SAMPLES] = word_of(s->own);
-	c[LKDF_PROBED_PAGES] = word_of(s->moved_pages);
-	return true;
-}
-
-/* A word that another thread has met since it was free counts anew. */
-static bool source_word(const void *u, uint32_t i, struct probed_word *out)
-{
-	const struct workers *b = u;
-	const struct lkdf_probe_word *w = b->bpf->words.at;
-	uint32_t slot, gen;
-	uint64_t tag;
-
-	w += i;
-	tag = word_of(w->tag);
-	if (!tag)
-		return false;
-	slot = half_of(w->slot);
-	gen = half_of(w->gen);
-	if (!is_ours(b, slot, gen))
-		return false;
-	out->id = (tag + ((uint64_t)gen << 32 | slot) * LKDF_PROBE_MUL) | 1;
-	out->address = show_probe(b->bpf, word_of(w->id));
-	out->kind = half_of(w->kind);
-	out->count[WORD_SLEEPS] = word_of(w->blocks);
-	out->count[WORD_SLEPT_NS] = word_of(w->block_ns);
-	out->count[WORD_SAMPLES] = word_of(w->samples);
-	out->count[WORD_WAITS] = word_of(w->wait_samples);
-	out->wait_nodes = word_of(w->wait_nodes);
-	out->wake_nodes = word_of(w->wake_nodes);
-	return out->address != 0;
-}
-
-bool src_bpf_source(const struct workers *b, struct probed_source *out)
-{
-	if (!b->bpf)
-		return false;
-	*out = (struct probed_source){
-		.u = b,
-		.nr_words = b->bpf->words.nr,
-		.sees = source_sees,
-		.thread = source_thread,
-		.word = source_word,
-	};
-	return true;
 }

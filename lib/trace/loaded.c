@@ -13,18 +13,19 @@
 
 struct search {
 	uint64_t address;
+	uint32_t flags; /* that its segment has, as PF_X */
 	struct loaded *out;
 };
 
 static bool segment_holds(const struct dl_phdr_info *i, uint64_t address,
-			  uint64_t size)
+			  uint64_t size, uint32_t flags)
 {
 	const ElfW(Phdr) * p;
 	int k;
 
 	for (k = 0; k < i->dlpi_phnum; k++) {
 		p = &i->dlpi_phdr[k];
-		if (p->p_type == PT_LOAD &&
+		if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags &&
 		    address >= i->dlpi_addr + p->p_vaddr &&
 		    address + size <= i->dlpi_addr + p->p_vaddr + p->p_memsz)
 			return true;
@@ -71,7 +72,7 @@ static int look_at_file(struct dl_phdr_info *i, size_t size, void *u)
 	int k;
 
 	(void)size;
-	if (!segment_holds(i, s->address, 1))
+	if (!segment_holds(i, s->address, 1, s->flags))
 		return 0;
 	snprintf(path, sizeof(path), "%s", i->dlpi_name);
 	if (!path[0]) {
@@ -84,7 +85,7 @@ static int look_at_file(struct dl_phdr_info *i, size_t size, void *u)
 	for (k = 0; k < i->dlpi_phnum && !out->build_id[0]; k++) {
 		p = &i->dlpi_phdr[k];
 		if (p->p_type == PT_NOTE &&
-		    segment_holds(i, i->dlpi_addr + p->p_vaddr, p->p_memsz))
+		    segment_holds(i, i->dlpi_addr + p->p_vaddr, p->p_memsz, 0))
 			find_build_id(i->dlpi_addr + p->p_vaddr,
 				      i->dlpi_addr + p->p_vaddr + p->p_memsz,
 				      out);
@@ -128,4 +129,12 @@ void loaded_find(uint64_t address, struct loaded *out)
 	memset(out, 0, sizeof(*out));
 	if (!dl_iterate_phdr(look_at_file, &s))
 		find_mapping(address, out);
+}
+
+bool loaded_find_code(uint64_t address, struct loaded *out)
+{
+	struct search s = { .address = address, .flags = PF_X, .out = out };
+
+	memset(out, 0, sizeof(*out));
+	return dl_iterate_phdr(look_at_file, &s) != 0;
 }

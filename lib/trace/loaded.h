@@ -9,6 +9,7 @@
 #define TRACE_LOADED_H
 
 #include <lkdf/format.h>
+#include <stdbool.h>
 
 struct loaded {
 	char file[LKDF_MAX_TEXT + 1]; /* path; "": in none */
@@ -19,5 +20,8 @@ struct loaded {
 };
 
 void loaded_find(uint64_t address, struct loaded *out);
+
+/* The file that has code at the address. False: no loaded file has. */
+bool loaded_find_code(uint64_t address, struct loaded *out);
 
 #endif

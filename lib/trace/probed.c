@@ -2,6 +2,7 @@
 #include "trace/probed.h"
 
 #include "trace/loaded.h"
+#include "trace/probed_stacks.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>
@@ -17,8 +18,10 @@ void probed_fini(struct probed *k)
 {
 	free(k->threads);
 	free(k->words);
+	free(k->stacks);
 	k->threads = NULL;
 	k->words = NULL;
+	k->stacks = NULL;
 }
 
 bool probed_has_source(const struct probed *k)
@@ -187,9 +190,30 @@ static void begin_word(struct probed_word_row *r, const struct probed_word *now,
 {
 	memset(r, 0, sizeof(*r));
 	r->id = now->id;
-	if (!has_begun)
+	if (!has_begun) {
 		memcpy(r->base, now->count, sizeof(r->base));
+		r->base_wakes = now->wakes;
+	}
+	r->told_wakes = r->base_wakes;
 	memcpy(r->told, r->base, sizeof(r->told));
+}
+
+/* The last one, where there was one since the record before. */
+static void tell_waker(struct probed_word_row *r, const struct probed_word *now,
+		       struct trace_file *f, uint64_t ticks, uint32_t nr_names)
+{
+	if (now->wakes == r->told_wakes)
+		return;
+	r->told_wakes = now->wakes;
+	begin_record(f, LKDF_PROBED_WAKER);
+	chunk_number(f, ticks);
+	chunk_number(f, now->address);
+	chunk_number(f, now->kind < nr_names ? now->kind : 0);
+	chunk_number(f, now->waker_tid);
+	chunk_number(f, (uint64_t)(now->waker + 1));
+	chunk_number(f, now->waker_kind < nr_names ? now->waker_kind : 0);
+	chunk_number(f, since_begin(now->wakes, r->base_wakes));
+	chunk_end(f);
 }
 
 static void look_at_word(struct probed *k, struct trace_file *f, uint64_t ticks,
@@ -211,6 +235,7 @@ static void look_at_word(struct probed *k, struct trace_file *f, uint64_t ticks,
 	r->is_placed = true;
 	memcpy(r->told, now.count, sizeof(r->told));
 	tell_counts(r, &now, f, ticks, nr_names);
+	tell_waker(r, &now, f, ticks, nr_names);
 }
 
 /* ---- all ----------------------------------------------------------------- */
@@ -244,5 +269,9 @@ void probed_sample(struct probed *k, struct trace_file *f, uint64_t ticks,
 		k->words = calloc(s->nr_words, sizeof(*k->words));
 	for (i = 0; sees && k->words && i < s->nr_words; i++)
 		look_at_word(k, f, ticks, i, nr_names);
+	if (sees && s->nr_stacks && !k->stacks)
+		k->stacks = probed_stacks_new(s->nr_stacks);
+	if (sees && k->stacks)
+		probed_stacks_tell(k, f, ticks, nr_names);
 	k->has_begun = true;
 }

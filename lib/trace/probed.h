@@ -39,6 +39,19 @@ struct probed_word {
 	uint32_t kind; /* name of the kind; 0: in no body */
 	uint64_t count[NR_WORD_COUNTS];
 	uint64_t wait_nodes, wake_nodes; /* bits */
+	/* Sleeps that a thread ended which was seen; who it was the last time.
+	 */
+	uint64_t wakes;
+	uint32_t waker_tid, waker_kind; /* kind 0: in no body */
+	int waker; /* its executor; -1: none */
+};
+
+/* Callers in bodies of a kind as the source has them. */
+struct probed_stack {
+	uint64_t id; /* counts begin at 0 anew where it changes; not 0 */
+	uint32_t sort, kind; /* enum lkdf_stack_sort; name of the kind */
+	uint64_t word, count;
+	uint64_t ip[LKDF_STACK_IPS]; /* 0: there are no more */
 };
 
 /* Called by the drain thread only. */
@@ -51,6 +64,8 @@ struct probed_source {
 	bool (*thread)(const void *u, int executor, struct probed_thread *out);
 	/* Place i; false: it is free, or not of this runtime. */
 	bool (*word)(const void *u, uint32_t i, struct probed_word *out);
+	uint32_t nr_stacks; /* places of its table; 0: there is none */
+	bool (*stack)(const void *u, uint32_t i, struct probed_stack *out);
 };
 
 struct probed_thread_row {
@@ -62,13 +77,17 @@ struct probed_word_row {
 	uint64_t id; /* 0: nobody's */
 	uint64_t base[NR_WORD_COUNTS]; /* when recording began */
 	uint64_t told[NR_WORD_COUNTS];
+	uint64_t base_wakes, told_wakes;
 	bool is_placed;
 };
+
+struct probed_stacks; /* probed_stacks.h */
 
 struct probed {
 	const struct trace *t;
 	struct probed_thread_row *threads; /* by executor; NULL: no memory */
 	struct probed_word_row *words; /* by place; NULL: none so far */
+	struct probed_stacks *stacks; /* NULL: none so far */
 	uint32_t sees; /* as told last */
 	bool has_begun; /* the first sample is over */
 };

@@ -114,13 +114,27 @@ told lock 'sum(w["slept"] for w in r["futexes"]) ==
 ok $? 'kinds have the same time asleep on words'
 told lock 'r["futexes"][0]["wake_nodes"] == [0, 1]'
 ok $? 'and nodes of wakers'
+told lock '[(w["wakes"] > 100, w["waker"]) for w in r["futexes"]] ==
+	[(True, {"thread": 1002, "executor": 2, "kind": "parse"}),
+	(False, None)]'
+ok $? 'who has ended sleeps there, the last one'
+told lock '[(x["sort"], x["kind"], x["word"], round(x["share"], 2),
+	x["callers"]) for x in r["stacks"]] == [
+	("sleeps", "update", "libdemo.so+0x40", 0.75,
+	["libdemo.so+0x1100", "libdemo.so+0x21ff"]),
+	("sleeps", "parse", "libdemo.so+0x40", 0.25,
+	["libdemo.so+0x1100", "libdemo.so+0x32ff"]),
+	("runs", "update", None, 1, ["libdemo.so+0x4400"])]'
+ok $? 'callers of who sleeps there and of bodies, as many as were taken'
 told lock 'not any("probe" in x for x in r["lacks"]) and
 	r["probe"]["seen"] > 0.95'
 ok $? 'then nothing of the probe is missing'
 "$lkdf" report "$dir/lock.lkdf" >"$log"
 grep -q '^  (several) .*  libdemo\.so+0x40$' "$log" &&
-	grep -q '^  parse .*  block "table"+0x40 in heap$' "$log"
-ok $? 'the text has a row for each word'
+	grep -q '^  parse .*  block "table"+0x40 in heap$' "$log" &&
+	grep -q '^  update .* 75 %  libdemo.so+0x1100, libdemo.so+0x21ff$' \
+		"$log"
+ok $? 'the text has a row for each word, and for stacks'
 told taken 'f[0]["id"] == "cpu" and f[0]["source"] == "probe" and
 	0.24 < f[0]["cost"] < 0.26 and "preempted" in f[0]["why"]'
 ok $? 'the probe tells preempted time, not the estimate'
@@ -406,9 +420,6 @@ ok $? 'Chrome draws an arrow from one body of the task to the next'
 	>"$log" 2>&1 && [ "$(grep -aoc 'goes on' "$dir/pf")" -gt 0 ] &&
 	[ "$(grep -aoc 'tasks between bodies' "$dir/pf")" -gt 0 ]
 ok $? 'and Perfetto'
-"$lkdf" trace convert --to csv "$dir/again.lkdf" --out "$dir/csv" >"$log" 2>&1
-[ "$(grep -c '^away,' "$dir/csv")" -eq 100 ]
-ok $? 'the table has them'
 
 ids=$(sed -n 's/.*find_add(r, \(.*\)/\1/p' tools/report/*.c |
 	grep -o '"[a-z]*"' | tr -d '"' | sort -u)

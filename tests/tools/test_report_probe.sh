@@ -70,6 +70,14 @@ else
 	told "$dir/mutex.lkdf" 'r["futexes"][0]["wait_nodes"] == [0]'
 	ok $? 'and the node of those that wait'
 fi
+if told "$dir/mutex.lkdf" 'r["stacks"]'; then
+	told "$dir/mutex.lkdf" 'all(x["callers"] and x["count"] > 0 and
+		0 < x["share"] <= 1 and x["kind"] == "node" and
+		x["sort"] in ("sleeps", "runs") for x in r["stacks"])'
+	ok $? 'callers of bodies are told, of the kind that ran'
+else
+	skip 'callers of bodies are told' 'this kernel gives the probe no stacks'
+fi
 told "$dir/mutex.lkdf" 'r["probe"]["seen"] > 0.9 and
 	r["probe"]["sees"] == ["switches", "samples", "pages"] and
 	r["probe"]["hz"] == 1000'

@@ -10,6 +10,7 @@
 #include "tools/trace/bytes.c"
 #include "tools/trace/facts.c"
 #include "tools/trace/get.c"
+#include "tools/trace/kernel_facts.c"
 #include "tools/trace/links.c"
 #include "tools/trace/read.c"
 #include "tools/utf8.c"

@@ -204,6 +204,29 @@ static void on_probed_place(void *u, const struct trace_probed_place *p)
 	     p->label_bytes);
 }
 
+static void on_stack(void *u, const struct trace_probed_stack *s)
+{
+	struct told *t = u;
+	uint32_t i;
+
+	tell(t, "stack %u %" PRIu64 " %s word %" PRIx64 " x %" PRIu64 ":",
+	     s->sort, s->ticks, s->name ? t->info->name[s->name] : "-", s->word,
+	     s->count);
+	for (i = 0; i < s->nr; i++)
+		tell(t, " %" PRIx64, s->ip[i]);
+	tell(t, "\n");
+}
+
+static void on_waker(void *u, const struct trace_probed_waker *w)
+{
+	struct told *t = u;
+
+	tell(t,
+	     "waker %" PRIx64 " %" PRIu64 " %s: %u on %d in %s, %" PRIu64 "\n",
+	     w->address, w->ticks, w->name ? t->info->name[w->name] : "-",
+	     w->tid, w->executor, w->by ? t->info->name[w->by] : "-", w->wakes);
+}
+
 static void on_preemptor(void *u, const struct trace_preemptor *p)
 {
 	tell(u, "preemptor %u %u %s\n", p->executor, p->tid, p->name);
@@ -218,17 +241,12 @@ static int read_told(FILE *f, struct told *t, struct trace_info *info,
 		     struct trace_fault *fault)
 {
 	const struct trace_sink sink = {
-		on_slice,	on_event,
-		on_executor,	on_clock,
-		on_sample,	on_counter,
-		on_span,	on_kind,
-		on_graph,	on_task,
-		on_edge,	on_thread,
-		on_bytes,	on_fact,
-		on_lane,	on_lost,
-		on_probe,	on_probed_thread,
-		on_probed_word, on_probed_place,
-		on_preemptor,	t,
+		on_slice,  on_event,	     on_executor,    on_clock,
+		on_sample, on_counter,	     on_span,	     on_kind,
+		on_graph,  on_task,	     on_edge,	     on_thread,
+		on_bytes,  on_fact,	     on_lane,	     on_lost,
+		on_probe,  on_probed_thread, on_probed_word, on_probed_place,
+		on_stack,  on_waker,	     on_preemptor,   t,
 	};
 
 	memset(t, 0, sizeof(*t));

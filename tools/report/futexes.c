@@ -18,6 +18,9 @@ struct row {
 	uint32_t name, next;
 	uint64_t last[NR_SUMS], sum[NR_SUMS], at; /* at: of the last */
 	uint64_t wait_nodes, wake_nodes;
+	uint64_t last_wakes, wakes;
+	uint32_t waker_tid, waker_name;
+	int32_t waker;
 };
 
 /* A word's place, with texts of its own. */
@@ -122,6 +125,27 @@ void note_probed_word(void *u, const struct trace_probed_word *w)
 	x->at = at;
 	x->wait_nodes |= w->wait_nodes;
 	x->wake_nodes |= w->wake_nodes;
+}
+
+void note_probed_waker(void *u, const struct trace_probed_waker *w)
+{
+	struct load *l = u;
+	struct futex_rows *f = rows_of(l);
+	struct row *x = f ? row_of(f, w->address, w->name) : NULL;
+	uint64_t at = load_time(l, w->ticks), more;
+
+	if (!x) {
+		l->rc = -ENOMEM;
+		return;
+	}
+	more = w->wakes >= x->last_wakes ? w->wakes - x->last_wakes : w->wakes;
+	x->last_wakes = w->wakes;
+	if (at < l->from || at > l->to || x->wakes + more < more)
+		return;
+	x->wakes += more;
+	x->waker_tid = w->tid;
+	x->waker_name = w->by;
+	x->waker = w->executor;
 }
 
 void note_probed_place(void *u, const struct trace_probed_place *p)
@@ -235,6 +259,13 @@ static void add_row(struct load *l, struct futex *f, const struct row *x)
 		r->kind[k.kind].futex = add(r->kind[k.kind].futex, x->sum[1]);
 	}
 	f->address = x->address;
+	/* The kind with the most of them says by whom. */
+	if (x->wakes && x->wakes > f->wakes) {
+		f->waker_tid = x->waker_tid;
+		f->waker_name = x->waker_name;
+		f->waker = x->waker;
+	}
+	f->wakes = add(f->wakes, x->wakes);
 	f->sleeps = add(f->sleeps, x->sum[0]);
 	f->slept = add(f->slept, x->sum[1]);
 	f->samples = add(f->samples, x->sum[2]);
@@ -245,20 +276,31 @@ static void add_row(struct load *l, struct futex *f, const struct row *x)
 	add_kind(r, f, &k);
 }
 
-static void name_word(const struct futex_rows *rows, struct futex *f)
+bool futexes_place(const struct load *l, uint64_t address,
+		   struct trace_probed_place *out)
 {
+	const struct futex_rows *rows = l->futexes;
 	const struct row_place *p =
-		rows->nr_places
-			? bsearch(&f->address, rows->place, rows->nr_places,
+		rows && rows->nr_places
+			? bsearch(&address, rows->place, rows->nr_places,
 				  sizeof(*p), by_address_only)
 			: NULL;
-	char text[512];
 
 	/* Of several of that address the first is the last that was told. */
-	while (p && p > rows->place && p[-1].address == f->address)
+	while (p && p > rows->place && p[-1].address == address)
 		p--;
-	if (p) {
-		where_recorded(&p->place, &f->where);
+	if (p)
+		*out = p->place;
+	return p != NULL;
+}
+
+static void name_word(const struct load *l, struct futex *f)
+{
+	struct trace_probed_place place;
+	char text[512];
+
+	if (futexes_place(l, f->address, &place)) {
+		where_recorded(&place, &f->where);
 		snprintf(f->text, sizeof(f->text), "%.250s",
 			 where_text(&f->where, text, sizeof(text)));
 	} else {
@@ -299,7 +341,7 @@ int futexes_sum(struct load *l)
 		r->nr_futexes = MAX_FUTEXES;
 	}
 	for (i = 0; i < r->nr_futexes; i++)
-		name_word(rows, &r->futex[i]);
+		name_word(l, &r->futex[i]);
 	return l->rc;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* Whatever the text is, no reader of the page takes it for markup. */
+/* A reader of the page takes no character of the text for markup. */
 void html_put_text(const char *text, FILE *out);
 
 #endif

@@ -3,6 +3,7 @@
 #include "report/writers.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *const count_names[LKDF_PROBED_COUNTS] = {
 	[LKDF_PROBED_PREEMPTS] = "preempts",
@@ -35,6 +36,47 @@ static void write_nodes(struct json *j, const char *key, uint64_t nodes)
 	json_close(j, ']');
 }
 
+static void write_waker(const struct report *r, const struct futex *f,
+			struct json *j)
+{
+	put_size(j, "wakes", f->wakes);
+	if (!f->wakes) {
+		json_null(j, "waker");
+		return;
+	}
+	json_open_flat(j, "waker", '{');
+	json_int(j, "thread", f->waker_tid);
+	if (f->waker >= 0)
+		json_int(j, "executor", f->waker);
+	else
+		json_null(j, "executor");
+	json_text(j, "kind",
+		  f->waker_name ? r->info.name[f->waker_name] : NULL);
+	json_close(j, '}');
+}
+
+static void write_stack(const struct report *r, const struct stack *s,
+			struct json *j)
+{
+	const char *at = s->frames, *end;
+	char name[200];
+
+	json_open_flat(j, NULL, '{');
+	json_text(j, "sort", s->sort == LKDF_STACK_WAITS ? "sleeps" : "runs");
+	json_text(j, "kind", s->kind == NO_KIND ? NULL : kind_name(r, s->kind));
+	json_text(j, "word", s->futex ? r->futex[s->futex - 1].text : NULL);
+	put_size(j, "count", s->count);
+	json_fixed(j, "share", s->share, 6);
+	json_open_flat(j, "callers", '[');
+	for (; *at; at = *end ? end + 1 : end) {
+		end = at + strcspn(at, "\n");
+		snprintf(name, sizeof(name), "%.*s", (int)(end - at), at);
+		json_text(j, NULL, name);
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 static void write_futex(const struct report *r, const struct futex *f,
 			struct json *j)
 {
@@ -55,6 +97,7 @@ static void write_futex(const struct report *r, const struct futex *f,
 	put_size(j, "wait_samples", f->waits);
 	write_nodes(j, "wait_nodes", f->wait_nodes);
 	write_nodes(j, "wake_nodes", f->wake_nodes);
+	write_waker(r, f, j);
 	json_open(j, "kinds", '[');
 	for (i = 0; i < f->nr_kinds; i++) {
 		json_open_flat(j, NULL, '{');
@@ -98,6 +141,10 @@ void json_probe(const struct report *r, struct json *j)
 	json_open(j, "futexes", '[');
 	for (i = 0; i < r->nr_futexes; i++)
 		write_futex(r, &r->futex[i], j);
+	json_close(j, ']');
+	json_open(j, "stacks", '[');
+	for (i = 0; i < r->nr_stacks; i++)
+		write_stack(r, &r->stack[i], j);
 	json_close(j, ']');
 }
 

@@ -463,6 +463,8 @@ int keep_records(struct load *l)
 		.probed_thread = note_probed_thread,
 		.probed_word = note_probed_word,
 		.probed_place = note_probed_place,
+		.probed_stack = note_probed_stack,
+		.probed_waker = note_probed_waker,
 		.preemptor = note_preemptor,
 		.u = l,
 	};
@@ -477,6 +479,8 @@ int keep_records(struct load *l)
 		rc = probed_merge(l);
 	if (!rc)
 		rc = futexes_sum(l);
+	if (!rc)
+		rc = stacks_sum(l);
 	/* A worker that sleeps still sleeps to the end. */
 	for (i = 0; !rc && i < l->r->nr_lanes; i++)
 		end_park(l, i, l->last);

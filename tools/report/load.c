@@ -277,6 +277,7 @@ int report_load(struct report *r, FILE *f, const struct report_window *w,
 		rc = link_records(&l);
 	runs_fini(&l);
 	futexes_fini(&l);
+	stacks_fini(&l);
 	trace_clock_fini(&l.clock);
 	free(l.count);
 	free(l.kind_of);
@@ -317,6 +318,7 @@ void report_unload(struct report *r)
 	free(r->next_step);
 	free(r->device);
 	free(r->futex);
+	free(r->stack);
 	free(r->kind);
 	free(r->chain.step);
 	trace_info_fini(&r->info);

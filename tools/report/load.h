@@ -34,6 +34,7 @@ struct graph {
 };
 
 struct futex_rows;
+struct stack_rows;
 
 struct counts {
 	uint64_t slices, enters, parks, samples, probed;
@@ -74,6 +75,7 @@ struct load {
 	uint64_t *park_since; /* by lane, ticks; NO_TIME */
 	struct byte_sums *bytes; /* by lane */
 	struct futex_rows *futexes; /* NULL: none so far */
+	struct stack_rows *stacks; /* the same */
 };
 
 /* Executors, the outside, rows of devices. */
@@ -137,6 +139,15 @@ void note_probed_word(void *u, const struct trace_probed_word *w);
 void note_probed_place(void *u, const struct trace_probed_place *p);
 int futexes_sum(struct load *l);
 void futexes_fini(struct load *l);
+void note_probed_waker(void *u, const struct trace_probed_waker *w);
+/* After futexes_sum(): where an address lies; false: it was not told. */
+bool futexes_place(const struct load *l, uint64_t address,
+		   struct trace_probed_place *out);
+
+/* stacks.c */
+void note_probed_stack(void *u, const struct trace_probed_stack *s);
+int stacks_sum(struct load *l);
+void stacks_fini(struct load *l);
 
 /* runs.c */
 struct run *run_of(struct load *l, uint32_t frame, uint64_t number);

@@ -257,8 +257,24 @@ struct futex {
 	uint64_t time; /* asleep, and on a CPU inside futex(2) */
 	uint32_t nr_kinds;
 	struct futex_kind kind[FUTEX_KINDS]; /* the most time first */
+	uint64_t wakes; /* sleeps that a thread ended which the probe saw */
+	uint32_t waker_tid, waker_name; /* the last one, the kind of its body */
+	int32_t waker; /* its executor; -1: none */
 	struct where where;
 	char text[256]; /* where it lies */
+};
+
+#define MAX_STACKS 32u
+
+/* Callers in bodies, as the probe has them. */
+struct stack {
+	uint32_t sort; /* enum lkdf_stack_sort */
+	uint16_t kind; /* or NO_KIND */
+	uint32_t futex; /* 1 + its word's number in report.futex; 0: none there
+			 */
+	uint64_t word, count;
+	double share; /* of those of this sort and word */
+	char frames[768]; /* a line each, the innermost first */
 };
 
 enum finding_sort {
@@ -402,6 +418,10 @@ struct report {
 	uint64_t futex_ns; /* of worker time, asleep on futex words */
 	struct futex *futex; /* the most time first */
 	uint32_t nr_futexes, futexes_left_out;
+
+	/* stacks.c: by sort, the most first; MAX_STACKS of each at most */
+	struct stack *stack;
+	uint32_t nr_stacks;
 
 	struct chain chain;
 	bool wants_all; /* causes of less than what is worth telling, too */

@@ -466,6 +466,7 @@ chainAndNodes();
 requests();
 waits();
 futexes();
+stacks();
 devices();
 workers();
 foot();

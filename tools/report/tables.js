@@ -11,11 +11,25 @@ function table(title, id, head, rows) {
 				...r.map(x => el("td", {}, x))))))));
 }
 
+/* A body, or a thread outside of bodies. */
+function wakerOf(w) {
+	return (w.kind || "no body") + (w.executor === null
+		? " on thread " + w.thread : " on executor " + w.executor);
+}
+
 function futexes() {
 	table("Futex words", "futexes", ["futex word", "kinds", "sleeps", "asleep",
-		"samples inside"], D.futexes.map(f => [f.where,
+		"samples inside", "woken last by"], D.futexes.map(f => [f.where,
 		f.kinds.map(k => k.name).join(", "), count(f.sleeps),
-		time(f.slept), count(f.samples)]));
+		time(f.slept), count(f.samples), f.waker ? wakerOf(f.waker) : "–"]));
+}
+
+function stacks() {
+	table("Callers", "stacks", ["kind", "it", "stacks", "share", "callers"],
+		D.stacks.map(s => [s.kind || "–",
+			s.sort === "runs" ? "is on a CPU" : "sleeps in " +
+				(s.word || "a word"), count(s.count),
+			share(s.share), s.callers.join(", ")]));
 }
 
 /* The slowest ones, each with a button that shows it. */

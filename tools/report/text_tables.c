@@ -68,6 +68,17 @@ static void write_waits(const struct report *r, FILE *out)
 
 #define FUTEXES_SHOWN 8u
 
+static void write_waker(const struct report *r, FILE *out,
+			const struct futex *f)
+{
+	fprintf(out, "  %*s  woken last by %s", NAME_WIDTH + 29, "",
+		f->waker_name ? r->info.name[f->waker_name] : "no body");
+	if (f->waker >= 0)
+		fprintf(out, " on executor %d\n", f->waker);
+	else
+		fprintf(out, " on thread %u\n", f->waker_tid);
+}
+
 static void write_futexes(const struct report *r, FILE *out)
 {
 	const struct futex *f;
@@ -86,10 +97,50 @@ static void write_futexes(const struct report *r, FILE *out)
 		text_cell(out, 9, words_time(f->slept).text);
 		text_cell(out, 9, words_count(f->samples).text);
 		fprintf(out, "  %s\n", f->text);
+		if (f->wakes)
+			write_waker(r, out, f);
 	}
 	if (i < r->nr_futexes || r->futexes_left_out)
 		fprintf(out, "  and %u more, most of them in --json\n",
 			r->nr_futexes - i + r->futexes_left_out);
+}
+
+#define STACKS_SHOWN 4u
+
+/* On one line, as far as it goes. */
+static void write_callers(const struct stack *s, FILE *out)
+{
+	const char *at;
+
+	for (at = s->frames; *at; at++)
+		if (*at == '\n')
+			fputs(", ", out);
+		else
+			fputc(*at, out);
+}
+
+static void write_stacks(const struct report *r, FILE *out, uint32_t sort,
+			 const char *title)
+{
+	const struct stack *s;
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < r->nr_stacks && nr < STACKS_SHOWN; i++) {
+		s = &r->stack[i];
+		if (s->sort != sort)
+			continue;
+		if (!nr++)
+			fprintf(out, "\n  %-*s%11s%9s  %s\n", NAME_WIDTH, title,
+				"stacks", "share", "callers");
+		fprintf(out, "  ");
+		text_name(out, s->kind == NO_KIND ? "-" : kind_name(r, s->kind),
+			  NAME_WIDTH);
+		text_cell(out, 11, words_count(s->count).text);
+		text_cell(out, 9, words_share(s->share).text);
+		fputs("  ", out);
+		write_callers(s, out);
+		fputc('\n', out);
+	}
 }
 
 static void write_device(const struct report *r, FILE *out,
@@ -155,5 +206,7 @@ void text_tables(const struct report *r, FILE *out)
 	write_limits(r, out);
 	write_waits(r, out);
 	write_futexes(r, out);
+	write_stacks(r, out, LKDF_STACK_WAITS, "asleep in a word");
+	write_stacks(r, out, LKDF_STACK_RUNS, "on a CPU");
 	write_devices(r, out);
 }

@@ -155,6 +155,27 @@ struct trace_probed_word {
 	uint64_t wait_nodes, wake_nodes; /* bits */
 };
 
+/* Stacks that were taken of one sort, since the record before of these callers.
+ */
+struct trace_probed_stack {
+	uint64_t ticks;
+	uint32_t sort; /* enum lkdf_stack_sort */
+	uint32_t name; /* of the kind of the body; 0: not told */
+	uint64_t word; /* of WAITS */
+	uint64_t count;
+	uint32_t nr;
+	uint64_t ip[LKDF_STACK_IPS]; /* the innermost first */
+};
+
+/* A thread has ended sleeps in a word, of bodies of one kind. */
+struct trace_probed_waker {
+	uint64_t ticks, address;
+	uint32_t name; /* of the kind that slept */
+	uint32_t tid, by; /* the last waker; the kind of its body, or 0 */
+	int32_t executor; /* which that thread is; -1: none */
+	uint64_t wakes; /* so far */
+};
+
 /* A thread that got the CPU of an executor's one, which could go on: the last
  * since the record before. */
 struct trace_preemptor {
@@ -200,6 +221,8 @@ struct trace_sink {
 	void (*probed_thread)(void *u, const struct trace_probed_thread *t);
 	void (*probed_word)(void *u, const struct trace_probed_word *w);
 	void (*probed_place)(void *u, const struct trace_probed_place *p);
+	void (*probed_stack)(void *u, const struct trace_probed_stack *s);
+	void (*probed_waker)(void *u, const struct trace_probed_waker *w);
 	void (*preemptor)(void *u, const struct trace_preemptor *p);
 	void *u;
 };

@@ -87,4 +87,9 @@ void links_fini(struct reader *r);
 int facts_read(struct reader *r, uint32_t type);
 void facts_fini(struct reader *r);
 
+/* ---- trace/kernel_facts.c ----------------------------------------------- */
+
+/* The chunk KERNEL; records that are not known are skipped. */
+int kernel_read(struct reader *r);
+
 #endif

@@ -364,7 +364,16 @@ enum lkdf_probed_record {
 	LKDF_PROBED_WORD = 3, /* counts of a futex word in bodies of a kind */
 	LKDF_PROBED_PLACE = 4, /* where a futex word lies */
 	LKDF_PROBED_PREEMPTOR = 5, /* got the CPU of such a thread */
+	LKDF_PROBED_STACK = 6, /* callers of such a thread, in a body */
+	LKDF_PROBED_WAKER = 7, /* ended sleeps in a futex word */
 };
+
+/* Sorts of stacks in KERNEL, and callers in one at most. */
+enum lkdf_stack_sort {
+	LKDF_STACK_WAITS = 1, /* it goes to sleep in a futex word */
+	LKDF_STACK_RUNS = 2, /* a CPU was sampled */
+};
+#define LKDF_STACK_IPS 12
 
 /* Facts that the probe sees; bits. */
 enum lkdf_probed_bit {

@@ -62,6 +62,8 @@ def lock():
     end = wall // (10 * MS) * 10 * MS + 10 * MS
     trace.place_of(0x7f0040, '/nowhere/libdemo.so', 0x40)
     trace.place_of(0x9000, label='table', label_offset=64, size=4096)
+    for i in range(1, 5):
+        trace.place_of(0x7e0000 + i * 0x1100, '/nowhere/libdemo.so', i * 0x1100)
     trace.probe(0)
     for at in range(0, end + 1, 10 * MS):
         for w in range(4):
@@ -73,6 +75,11 @@ def lock():
                    at // (10 * MS), at // (20 * MS), (1, 3))
         trace.word(at, 0x7f0040, 'parse', at // MS, at // 100 * 26)
         trace.word(at, 0x9000, 'parse', at // MS // 2, at // 100 * 22)
+        if at:
+            trace.waker(at, 0x7f0040, 'update', 1002, 2, 'parse', at // MS * 3)
+            trace.stack(at, 1, 'update', 30, (0x7e1100, 0x7e2200), 0x7f0040)
+            trace.stack(at, 1, 'parse', 10, (0x7e1100, 0x7e3300), 0x7f0040)
+            trace.stack(at, 2, 'update', 8, (0x7e4400,))
     return trace
 
 
@@ -332,6 +339,10 @@ def small():
     trace.word(ready, 0x9000, 'load', 1, 4 * US, 1, 1)
     trace.word(ready, 0xa000, '', 1, 2 * US)
     trace.word(ready, 0xb000, 'load', 1, 1 * US)
+    trace.place_of(0x7e1100, '/nowhere/libdemo.so', 0x1100)
+    trace.stack(ready, 1, 'load', 4, (0x7e1100, 0x7e2200), 0x7f0040)
+    trace.stack(ready, 2, 'load', 9, (0x7e1100,))
+    trace.waker(ready, 0x7f0040, 'load', 1001, 1, 'load', 5)
     trace.lost = 2
     return trace
 

@@ -125,6 +125,21 @@ class Trace:
                           u(slept) + u(samples) + u(waits) + u(nodes[0]) +
                           u(nodes[1])))
 
+    def stack(self, at, sort, kind, count, callers, word=0):
+        """callers: addresses, the innermost first; count: since the last."""
+        out, before = b'', 0
+        for a in callers:
+            out += s(a - before)
+            before = a
+        self.rest.append((18, u(6) + u(START + at) + u(sort) +
+                          u(self.name(kind)) + u(word) + u(count) +
+                          u(len(callers)) + out))
+
+    def waker(self, at, address, kind, tid, executor, by, wakes):
+        self.rest.append((18, u(7) + u(START + at) + u(address) +
+                          u(self.name(kind)) + u(tid) + u(executor + 1) +
+                          u(self.name(by) if by else 0) + u(wakes)))
+
     def place_of(self, address, file='', offset=0, mapping='',
                  mapping_offset=0, label='', label_offset=0, size=0):
         self.rest.append((18, u(4) + u(address) + t(file) + u(offset) +

@@ -16,6 +16,7 @@
 #include "tools/trace/bytes.c"
 #include "tools/trace/facts.c"
 #include "tools/trace/get.c"
+#include "tools/trace/kernel_facts.c"
 #include "tools/trace/links.c"
 #include "tools/trace/read.c"
 #include "tools/utf8.c"
@@ -31,6 +32,7 @@ static struct fake {
 	bool is_seen;
 	struct probed_thread thread;
 	struct probed_word word[NR_WORDS];
+	struct probed_stack stack[NR_WORDS];
 } fake;
 
 static struct lkdf_stats_label *labels; /* rows of the trace's table */
@@ -59,12 +61,22 @@ static bool fake_word(const void *u, uint32_t i, struct probed_word *out)
 	return out->id != 0;
 }
 
+static bool fake_stack(const void *u, uint32_t i, struct probed_stack *out)
+{
+	const struct fake *f = u;
+
+	*out = f->stack[i];
+	return out->id != 0;
+}
+
 static const struct probed_source source = {
 	.u = &fake,
 	.nr_words = NR_WORDS,
 	.sees = fake_sees,
 	.thread = fake_thread,
 	.word = fake_word,
+	.nr_stacks = NR_WORDS,
+	.stack = fake_stack,
 };
 
 static const struct log silence = { .fn = NULL };
@@ -288,6 +300,80 @@ static void words_are_told_when_they_have_grown(void)
 	       "each with its place, a kind that the file lacks is none");
 }
 
+static void who_wakes_is_told(void)
+{
+	static struct world w;
+
+	start(&w);
+	trace_told_by(&w.t, &source);
+	fake.sees = 3;
+	set_word(0, 11, 5, 500);
+	fake.word[0].wakes = 4;
+	fake.word[0].waker = -1;
+	probed_sample(&w.k, &w.f, 100, 2);
+	set_word(0, 11, 7, 900);
+	fake.word[0].wakes = 6;
+	fake.word[0].waker = 0;
+	fake.word[0].waker_tid = 4711;
+	fake.word[0].waker_kind = 1;
+	probed_sample(&w.k, &w.f, 200, 2);
+	set_word(0, 11, 8, 950);
+	probed_sample(&w.k, &w.f, 300, 2);
+	expect(finish(&w),
+	       "probe 100 sees 3 hz 250\n"
+	       "place 1000" NOWHERE "word 1000 200 -: 2 400 4 2 3 2\n"
+	       "waker 1000 200 -: 4711 on 0 in update, 2\n"
+	       "word 1000 300 -: 3 450 6 3 3 2\n",
+	       "who has woken last, and how often since recording began");
+}
+
+/* Its second address is code, its third is data of this file. */
+static void set_stack(uint64_t id, uint64_t count)
+{
+	fake.stack[1] = (struct probed_stack){
+		.id = id,
+		.sort = LKDF_STACK_WAITS,
+		.kind = 1,
+		.word = 0x1000,
+		.count = count,
+		.ip = { (uintptr_t)set_stack, (uintptr_t)set_word,
+			(uintptr_t)&in_this_file, (uintptr_t)set_stack },
+	};
+}
+
+static void stacks_end_where_there_is_no_code(void)
+{
+	static struct world w;
+	const char *told, *places;
+	char want[512];
+	int nr = 0;
+
+	start(&w);
+	trace_told_by(&w.t, &source);
+	fake.sees = 3;
+	set_stack(21, 5);
+	probed_sample(&w.k, &w.f, 100, 2);
+	set_stack(21, 8);
+	probed_sample(&w.k, &w.f, 200, 2);
+	probed_sample(&w.k, &w.f, 250, 2);
+	/* The place of the table is another stack's. */
+	set_stack(22, 2);
+	probed_sample(&w.k, &w.f, 300, 2);
+	snprintf(want, sizeof(want),
+		 "stack 1 200 update word 1000 x 3: %" PRIxPTR " %" PRIxPTR
+		 "\nstack 1 300 update word 1000 x 2: %" PRIxPTR " %" PRIxPTR
+		 "\n",
+		 (uintptr_t)set_stack, (uintptr_t)set_word,
+		 (uintptr_t)set_stack, (uintptr_t)set_word);
+	told = finish(&w);
+	for (places = told; (places = strstr(places, "place ")); places++)
+		nr++;
+	is(nr, 2, "each address has its place, once");
+	told = strstr(told, "stack ");
+	expect(told ? told : "", want,
+	       "stacks are told when there are more of them");
+}
+
 static void a_block_with_a_label_is_named(void)
 {
 	static struct world w;
@@ -348,6 +434,8 @@ int main(void)
 	who_got_the_cpu_is_told();
 	counts_are_since_recording_began();
 	words_are_told_when_they_have_grown();
+	who_wakes_is_told();
+	stacks_end_where_there_is_no_code();
 	a_block_with_a_label_is_named();
 	a_word_of_a_file_is_found();
 	return tap_end();

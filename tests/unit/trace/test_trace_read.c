@@ -8,6 +8,7 @@
 #include "tools/trace/bytes.c"
 #include "tools/trace/facts.c"
 #include "tools/trace/get.c"
+#include "tools/trace/kernel_facts.c"
 #include "tools/trace/links.c"
 #include "tools/trace/read.c"
 #include "tools/utf8.c"
@@ -67,6 +68,8 @@ static void write_about_chunk(struct trace_file *f)
 	chunk_text(f, "");
 	chunk_end(f);
 }
+
+#include "tests/unit/trace_kernel.h"
 
 /* bits: of a record that has all of their fields in order. */
 static void link_record(struct trace_file *f, unsigned bits, int64_t by,
@@ -158,46 +161,6 @@ static void write_graph(struct trace_file *f)
 	chunk_end(f);
 	chunk_begin(f, LKDF_CHUNK_EDGES);
 	numbers(f, 9, N(77), N(1), N(1), N(4), N(3), N(0), N(2), N(3), N(256));
-	chunk_end(f);
-}
-
-static void write_kernel(struct trace_file *f)
-{
-	int i;
-
-	/* A record of a version to come. */
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 3, N(0), N(1), N(2));
-	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 4, N(LKDF_PROBED_PROBE), N(890), N(3), N(250));
-	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 6, N(LKDF_PROBED_THREAD), N(1), N(900), N(4), N(777),
-		N(0x7f0040));
-	for (i = 0; i < LKDF_PROBED_COUNTS; i++)
-		chunk_number(f, N(1) << 3 * i);
-	/* A count of a version to come. */
-	chunk_number(f, 5);
-	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 2, N(LKDF_PROBED_PLACE), N(0x7f0040));
-	chunk_text(f, "/lib/libc.so");
-	chunk_number(f, 0x40);
-	chunk_text(f, "c0de");
-	chunk_text(f, "");
-	chunk_number(f, 0);
-	chunk_text(f, "tab\xff"
-		      "le");
-	numbers(f, 2, N(64), N(4096));
-	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 10, N(LKDF_PROBED_WORD), N(900), N(0x7f0040), N(3), N(9),
-		N(1) << 33, N(20), N(19), N(5), N(2));
-	chunk_end(f);
-	chunk_begin(f, LKDF_CHUNK_KERNEL);
-	numbers(f, 10, N(LKDF_PROBED_WORD), N(900), N(0x7f0080), N(0), N(1),
-		N(2), N(3), N(3), N(1), N(0));
 	chunk_end(f);
 }
 
@@ -310,6 +273,8 @@ static const char expected[] = "executor 1 0 7 -1 4242\n"
 			       " +0 \"tab?le\"+64 of 4096\n"
 			       "word 7f0040 900 load: 9 8589934592 20 19 5 2\n"
 			       "word 7f0080 900 -: 1 2 3 3 1 0\n"
+			       "stack 1 901 load word 7f0040 x 7: 100 f0\n"
+			       "waker 7f0040 902 load: 4711 on 1 in -, 5\n"
 			       "lost 1 900 9 0\n";
 
 /* A file of ours as bytes; the caller frees them. */
