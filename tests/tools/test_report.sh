@@ -25,8 +25,7 @@ told() {
 	made "$1"
 	"$lkdf" report --json "$dir/$1.lkdf" >"$dir/json" 2>"$log" &&
 		python3 - "$dir/json" "$2" >>"$log" 2>&1 <<'END'
-import json
-import sys
+import json, sys
 r = json.load(open(sys.argv[1]))
 f = r['findings']
 cost = [x for x in f if x['cost'] is not None]
@@ -375,8 +374,7 @@ grep -q '^  parse  .* 1.000 .* 3.10 ms  *3.10 ms$' "$log" &&
 ok $? 'the text has a row for both'
 "$lkdf" trace convert --to chrome "$dir/requests.lkdf" --out "$dir/json" \
 	>"$log" 2>&1 && python3 - "$dir/json" >>"$log" 2>&1 <<'END'
-import json
-import sys
+import json, sys
 e = json.load(open(sys.argv[1]))['traceEvents']
 assert [x['args']['value'] for x in e if x.get('cat') == 'mark' and
         x['ph'] == 'C' and x['name'] == 'bytes'] == [1000 * i
@@ -403,8 +401,7 @@ told again 'all([(s["kind"], s["waits_for"]) for s in x["steps"]] ==
 ok $? 'with the time that it was away, and for what'
 "$lkdf" trace convert --to chrome "$dir/again.lkdf" --out "$dir/json" \
 	>"$log" 2>&1 && python3 - "$dir/json" >>"$log" 2>&1 <<'END'
-import json
-import sys
+import json, sys
 e = json.load(open(sys.argv[1]))['traceEvents']
 away = [x for x in e if x.get('cat') == 'away']
 begin = {x['id']: x for x in away if x['ph'] == 's'}
@@ -480,10 +477,7 @@ ok $? 'and says where it has a recording, as the machine has one node'
 # A signal at any time: a whole page or none, and no half of one.
 mkdir "$dir/pages"
 timeout 180 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
-import os
-import signal
-import subprocess
-import sys
+import os, signal, subprocess, sys
 lkdf, trace, folder = sys.argv[1:]
 page = folder + '/a.html'
 for i in range(30):
