@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* The source of recordings: threads, words and stacks as the probe has them. */
+#include "signal/src_bpf.h"
+
 #include "base/clock.h"
 #include "signal/bpf_pins.h"
-#include "signal/src_bpf.h"
 
 static uint32_t source_sees(const void *u, uint32_t *hz)
 {
