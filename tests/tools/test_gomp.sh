@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Programs of OpenMP, compiled by gcc for libgomp, with liblkdf-gomp before it:
 # what they print is what libgomp prints, at -O0 and -O2, with 1 to 16 threads.
-# GOMP_SEEDS=N: so many random programs, from GOMP_FIRST on.
+# GOMP_SEEDS=N: so many random programs, from GOMP_FIRST on. GOMP_TSAN=1, with a
+# library of ThreadSanitizer: it finds no race in it under these programs.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 unset OMP_NUM_THREADS OMP_SCHEDULE OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
@@ -20,9 +21,21 @@ if ! gcc -fopenmp -o "$dir/try" "$dir/try.c" >"$dir/log" 2>&1; then
 	exit 0
 fi
 libgomp=$(ldd "$dir/try" | sed -n 's/.*libgomp[^ ]* => \([^ ]*\).*/\1/p')
-# A sanitizer is to come first, and these programs have none.
+# A sanitizer has to be loaded before the library, and these programs have none.
+preload=$lib
+levels='0 2'
+counts='1 2 3 16'
 case $(ldd "$lib") in
-*libasan* | *libtsan* | *libubsan*)
+*libtsan*)
+	[ -n "${GOMP_TSAN-}" ] || {
+		echo '1..0 # SKIP GOMP_TSAN=1 runs it under ThreadSanitizer'
+		exit 0
+	}
+	preload="$(gcc -print-file-name=libtsan.so) $lib"
+	levels=2
+	counts=3
+	;;
+*libasan* | *libubsan*)
 	echo '1..0 # SKIP a sanitizer has to be loaded before the library'
 	exit 0
 	;;
@@ -33,7 +46,8 @@ with() {
 	n=$1
 	out=$2
 	shift 2
-	OMP_NUM_THREADS=$n LD_PRELOAD=$lib timeout 120 "$@" >"$out" 2>"$dir/log"
+	OMP_NUM_THREADS=$n LD_PRELOAD=$preload timeout 120 "$@" >"$out" \
+		2>"$dir/log"
 }
 
 # ---- versions --------------------------------------------------------------
@@ -57,31 +71,22 @@ ok $? 'no call that belongs to a team is left to libgomp'
 # ---- programs --------------------------------------------------------------
 
 for name in loops regions tasks reductions doacross detach teams calls; do
-	for level in 0 2; do
+	for level in $levels; do
 		program=$dir/$name$level
-		gcc -O$level -fopenmp -o "$program" "tests/gomp/$name.c" \
+		gcc "-O$level" -fopenmp -o "$program" "tests/gomp/$name.c" \
 			>"$dir/log" 2>&1 || {
 			ok 1 "$name is compiled"
 			continue
 		}
-		for n in 1 2 3 16; do
+		for n in $counts; do
 			OMP_NUM_THREADS=$n timeout 120 "$program" \
 				>"$dir/want" &&
-				with $n "$dir/got" "$program" &&
+				with "$n" "$dir/got" "$program" &&
 				diff "$dir/want" "$dir/got" >"$dir/log"
 			ok $? "$name, -O$level, $n threads"
 		done
 	done
 done
-with 2 "$dir/got" "$dir/regions2" fork && grep -qx 'forked: 3' "$dir/got"
-ok $? 'a forked child has regions of its own'
-with 2 "$dir/got" "$dir/calls2"
-grep -q 'regions have one thread: the program is compiled' "$dir/log"
-ok $? 'a program of an old compiler is told of'
-with 2 "$dir/got" "$dir/reductions2" outside &&
-	grep -qx 'outside: 1375' "$dir/got"
-ok $? 'a group of tasks outside of all regions reduces, too'
-
 seed=$first
 last=$((first + ${GOMP_SEEDS:-6}))
 while [ "$seed" -lt "$last" ]; do
@@ -94,6 +99,21 @@ while [ "$seed" -lt "$last" ]; do
 	ok $? "the random program of seed $seed"
 	seed=$((seed + 1))
 done
+
+# A child that is forked begins no thread under ThreadSanitizer, nor does a tool
+# without it load the library.
+if [ "$preload" != "$lib" ]; then
+	echo "1..$nr"
+	exit $failed
+fi
+with 2 "$dir/got" "$dir/regions2" fork && grep -qx 'forked: 3' "$dir/got"
+ok $? 'a forked child has regions of its own'
+with 2 "$dir/got" "$dir/calls2"
+grep -q 'regions have one thread: the program is compiled' "$dir/log"
+ok $? 'a program of an old compiler is told of'
+with 2 "$dir/got" "$dir/reductions2" outside &&
+	grep -qx 'outside: 1375' "$dir/got"
+ok $? 'a group of tasks outside of all regions reduces, too'
 
 # ---- words -----------------------------------------------------------------
 
