@@ -7,12 +7,21 @@
 #include "signal/windows.h"
 #include "trace/kind_row.h"
 
+#include <errno.h>
+
 /* Bodies alone whose mean is believed. */
 #define ALONE_BODIES 32
 
 static size_t rows_size(const struct lkdf *rt)
 {
 	return (size_t)rt->nr_executors * MAX_NAMES * sizeof(struct kind_row);
+}
+
+int count_open(struct narrowing *n)
+{
+	if (!n->rt->options->kinds)
+		n->rows = region_map(rows_size(n->rt));
+	return n->rt->options->kinds || n->rows ? 0 : -ENOMEM;
 }
 
 void count_free(struct narrowing *n)
@@ -61,22 +70,17 @@ static void set_rows(struct narrowing *n, bool counts)
 	n->counts = counts;
 }
 
-bool count_begin(struct narrowing *n)
+void count_begin(struct narrowing *n)
 {
 	uint32_t nr = a_load(&n->rt->trace.nr_names, relaxed), i;
 	struct lkdf_stats_kind sum;
 
-	if (!n->rows && !n->rt->options->kinds)
-		n->rows = region_map(rows_size(n->rt));
-	if (!n->rows && !n->rt->options->kinds)
-		return false;
 	for (i = 0; i < nr; i++) {
 		sum = sum_rows(n, i);
 		n->tally[i] = (struct kind_tally){ .bodies = sum.bodies,
 						   .ticks = sum.ticks };
 	}
 	set_rows(n, true);
-	return true;
 }
 
 void count_end(struct narrowing *n)

@@ -51,7 +51,7 @@ struct narrowing {
 
 	struct narrow_set *trial; /* NULL: none tries */
 	bool counts;
-	struct kind_row *rows; /* by executor and name; NULL: never counted */
+	struct kind_row *rows; /* NULL: those of option kinds are there */
 	uint64_t *tasks; /* by worker: bodies so far */
 	struct kind_tally tally[MAX_NAMES];
 	uint32_t turn;
@@ -84,8 +84,11 @@ void sets_look(struct narrowing *n, struct narrow_view *v);
 /* The window is over: sets without a sign for long are forgotten. */
 void sets_age(struct narrowing *n);
 
-/* Bodies of all kinds are counted from now on. False: no memory for rows. */
-bool count_begin(struct narrowing *n);
+/* Before there are threads: rows, which take no memory yet. 0 or -ENOMEM. */
+int count_open(struct narrowing *n);
+
+/* Bodies of all kinds are counted from now on. */
+void count_begin(struct narrowing *n);
 void count_end(struct narrowing *n);
 
 /* No body runs any more. */

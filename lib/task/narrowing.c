@@ -29,17 +29,16 @@ int narrowing_open(struct lkdf *rt)
 	n = calloc(1, sizeof(*n));
 	if (!n)
 		return err(-ENOMEM, "runtime: no memory for option narrow");
-	n->tasks = calloc((size_t)rt->nr_workers, sizeof(*n->tasks));
-	if (!n->tasks) {
-		free(n);
-		return err(-ENOMEM, "runtime: no memory for option narrow");
-	}
 	n->rt = rt;
 	n->nr_workers = (uint32_t)rt->nr_workers;
 	n->least_ticks = clock_ticks_per_1024ns();
 	a_store(&n->active, n->nr_workers, relaxed);
 	rt->narrowing = n;
-	return 0;
+	n->tasks = calloc((size_t)rt->nr_workers, sizeof(*n->tasks));
+	if (n->tasks && !count_open(n))
+		return 0;
+	narrowing_close(rt);
+	return err(-ENOMEM, "runtime: no memory for option narrow");
 }
 
 void narrowing_close(struct lkdf *rt)
@@ -172,8 +171,8 @@ static void follow_trial(struct narrowing *n, struct narrow_set *s)
 {
 	bool tries = narrow_measures(&s->narrow);
 
-	if (tries && !n->counts && !count_begin(n))
-		tries = false;
+	if (tries && !n->counts)
+		count_begin(n);
 	n->trial = tries ? s : NULL;
 	if (!tries && n->counts)
 		count_end(n);
