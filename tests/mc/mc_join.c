@@ -35,7 +35,7 @@ static void init(void)
 	int i;
 
 	sched.workers = workers;
-	sched.nr_workers = NR_WORKERS;
+	sched.nr_workers = sched.nr_regular = NR_WORKERS;
 	sched.ops.is_below = is_below;
 	a_store(&sched.nr_joiners, 0, relaxed);
 	a_store(&inbox.head, NULL, relaxed);

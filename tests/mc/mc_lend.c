@@ -3,7 +3,8 @@
  * A worker in a join lends its seat to a substitute, and takes it back: lend.c
  * and quota.c as they are shipped, with the sleep of park.c. A seat that is
  * lent is heard of; once it is back the substitute stands by again, also from
- * its sleep.
+ * its sleep. A worker that a quota has put on standby sleeps for ever only
+ * while all others do.
  */
 #include "base/log.h"
 #include "mc.h"
@@ -124,6 +125,7 @@ static void init(void)
 	a_store(&sched.quota.look_at, UINT64_MAX, relaxed);
 	a_store(&sched.quota.word, 0, relaxed);
 	a_store(&sched.quota.nr_lent, 0, relaxed);
+	a_store(&sched.quota.nr_running, 0, relaxed);
 	a_store(&sched.quota.nr_standby, 0, relaxed);
 	a_store(&sched.quota.is_deep, 0, relaxed);
 	a_store(&nr_begun, 0, relaxed);
@@ -225,6 +227,30 @@ static void seat_is_lent_twice(int id)
 	stop();
 }
 
+/* Of two workers one is without a CPU, and the other sleeps. */
+static void init_quota(void)
+{
+	init();
+	sched.nr_regular = node.nr_workers = 2;
+	workers[1].quota_rank = 1;
+	a_store(&sched.quota.nr_running, 1, relaxed);
+	park_spin(&node.park);
+	park_announce(&node.park);
+}
+
+/* It finds work, and there is a CPU more, of which it does not tell. */
+static void standby_looks(int id)
+{
+	if (id) {
+		quota_stand_by(&workers[1]);
+		return;
+	}
+	park_retract(&node.park);
+	park_found(&node.park);
+	quota_found(&sched.quota);
+	a_store(&sched.quota.nr_running, 2, relaxed);
+}
+
 static void all_is_back(void)
 {
 	mc_assert(!a_load(&sched.quota.nr_lent, relaxed));
@@ -248,6 +274,14 @@ static const struct mc_scenario table[] = {
 	  .timeouts = 0,
 	  .init = init,
 	  .thread = seat_is_lent_twice,
+	  .final = all_is_back },
+	{ .name = "a worker on standby looks while another one works",
+	  .nr_threads = 2,
+	  .bound = 2,
+	  .stale = 1,
+	  .timeouts = 2,
+	  .init = init_quota,
+	  .thread = standby_looks,
 	  .final = all_is_back },
 };
 

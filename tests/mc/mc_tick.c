@@ -28,7 +28,8 @@ static void init(void)
 {
 	sched.workers = &worker;
 	sched.nodes = &node;
-	sched.nr_workers = sched.nr_nodes = sched.nr_worker_nodes = 1;
+	sched.nr_workers = sched.nr_regular = 1;
+	sched.nr_nodes = sched.nr_worker_nodes = 1;
 	park_init(&node.park);
 	worker.sched = &sched;
 	worker.executor = &executor;

@@ -305,7 +305,7 @@ static void init(void)
 	a_store(&rings.nr, 1, relaxed);
 	rt.sched.workers = workers;
 	rt.sched.nodes = nodes;
-	rt.sched.nr_workers = NR_WORKERS;
+	rt.sched.nr_workers = rt.sched.nr_regular = NR_WORKERS;
 	rt.sched.nr_nodes = rt.sched.nr_worker_nodes = 1;
 	rt.sched.ticks_per_1024ns = 1;
 	a_store(&rt.sched.is_stopping, 0, relaxed);

@@ -10,7 +10,7 @@ import sys
 TYPES = {'null': type(None), 'boolean': bool, 'number': (int, float),
          'string': str, 'array': list, 'object': dict}
 WORDS = {'$schema', 'title', 'type', 'const', 'required', 'properties',
-         'additionalProperties', 'items'}
+         'additionalProperties', 'items', 'enum'}
 
 
 def is_type(value, name):
@@ -25,6 +25,8 @@ def faults(value, schema, at):
         yield '%s: unknown words %s' % (at, sorted(unknown))
     if 'const' in schema and value != schema['const']:
         yield '%s: %r is not %r' % (at, value, schema['const'])
+    if 'enum' in schema and value not in schema['enum']:
+        yield '%s: %r is none of %s' % (at, value, schema['enum'])
     types = schema.get('type', [])
     types = [types] if isinstance(types, str) else types
     if types and not any(is_type(value, t) for t in types):

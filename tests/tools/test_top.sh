@@ -123,6 +123,22 @@ looks() {
 await looks
 grep -qE 'workers  [0-9.]+ % busy  [0-9.]+[kM]? tasks/s' "$dir/log"
 ok $? 'a program that works'
+! grep -q '^gates:' "$dir/log"
+ok $? 'of which nothing waits at a gate'
+kill $pid
+wait $pid 2>/dev/null
+
+LKDF_NARROW=force LKDF_WORKERS=4 "$build/examples/convoy" --seconds 100 \
+	>/dev/null 2>&1 &
+pid=$!
+# shellcheck disable=SC2317
+waits_at_gates() {
+	"$lkdf" top -b -n 1 -I 200 -p "$pid" >"$dir/log" 2>&1 &&
+		grep -qE '^gates:  [0-9.]+[kM]? items put aside/s' "$dir/log"
+}
+await waits_at_gates
+ok $? 'items that are put aside at gates'
+holds "lkdf why -p $pid names the kinds"
 kill $pid
 wait $pid 2>/dev/null
 

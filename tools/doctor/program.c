@@ -25,7 +25,7 @@ struct list {
 struct call {
 	char name[64];
 	char by[48]; /* the first file that has it */
-	bool is_taken, is_refused;
+	bool is_taken;
 };
 
 struct look {
@@ -261,12 +261,8 @@ static void match_call(void *u, const struct elf_name *n)
 
 	if (!n->is_defined)
 		return;
-	for (; c < k->call + k->nr_calls; c++) {
-		if (strcmp(c->name, n->text) != 0)
-			continue;
-		c->is_taken = true;
-		c->is_refused |= !strcmp(n->section, "lkdf_refused");
-	}
+	for (; c < k->call + k->nr_calls; c++)
+		c->is_taken |= !strcmp(c->name, n->text);
 }
 
 static void say_preload(struct look *k, struct finding *f)
@@ -284,7 +280,7 @@ static void say_preload(struct look *k, struct finding *f)
 	elf_each(&library, true, match_call, k);
 	elf_close(&library);
 	for (i = 0; i < k->nr_calls; i++) {
-		nr_taken += k->call[i].is_taken && !k->call[i].is_refused;
+		nr_taken += k->call[i].is_taken;
 		if (!k->call[i].is_taken)
 			add_word(&left, k->call[i].name);
 	}
@@ -294,14 +290,23 @@ static void say_preload(struct look *k, struct finding *f)
 		    nr_taken, k->nr_calls, list_text(&left, text));
 }
 
-static void say_refused(const struct look *k, struct finding *f)
+/* A region that gcc before 4.9 has cut in two: lib/gomp/old.c. */
+static bool is_old(const char *name)
+{
+	const char *end = strrchr(name, '_');
+
+	return !strncmp(name, "GOMP_parallel_", 14) && end &&
+	       !strcmp(end, "_start");
+}
+
+static void say_old(const struct look *k, struct finding *f)
 {
 	struct list names = { .nr = 0 };
 	char word[128], text[180];
 	unsigned i;
 
 	for (i = 0; i < k->nr_calls; i++) {
-		if (!k->call[i].is_refused)
+		if (!is_old(k->call[i].name))
 			continue;
 		snprintf(word, sizeof(word), "%s (%s)", k->call[i].name,
 			 k->call[i].by);
@@ -309,14 +314,14 @@ static void say_refused(const struct look *k, struct finding *f)
 	}
 	if (!names.nr) {
 		finding_say(f, k->nr_calls ? DOCTOR_OK : DOCTOR_NONE,
-			    "liblkdf-gomp has all of these "
-			    "calls, or leaves them to libgomp");
+			    "no region is one of gcc before 4.9");
 		return;
 	}
-	finding_say(f, DOCTOR_WARN, "liblkdf-gomp does not build %.180s",
+	finding_say(f, DOCTOR_WARN,
+		    "regions of gcc before 4.9 have one thread with --openmp: "
+		    "%.180s",
 		    list_text(&names, text));
-	finding_fix(f, "none: with --openmp a call of one of them ends the "
-		       "process, with its name");
+	finding_fix(f, "compile them with a newer gcc");
 }
 
 static void say_libgomp(struct look *k, struct finding *f)
@@ -389,8 +394,8 @@ int program_look(const char *name, struct finding found[PROGRAM_ROWS])
 		say_libomp(k, &found[nr++]);
 		found[nr].name = "preload";
 		say_preload(k, &found[nr++]);
-		found[nr].name = "refused";
-		say_refused(k, &found[nr++]);
+		found[nr].name = "old";
+		say_old(k, &found[nr++]);
 	}
 	free(k);
 	return rc ? rc : nr;

@@ -302,23 +302,6 @@ bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 
 /* ---- all of them -------------------------------------------------------- */
 
-/* The name of a section; "" where it has none. */
-static void copy_section(struct elf_file *f, unsigned section, char *to,
-			 size_t size)
-{
-	const Elf64_Ehdr *h = header(f);
-	const Elf64_Shdr *s = table(f, h->e_shoff, h->e_shnum, sizeof(*s));
-	struct symbols t = { .nr = 0 };
-
-	to[0] = '\0';
-	if (!s || section >= h->e_shnum || h->e_shstrndx >= h->e_shnum)
-		return;
-	t.text_size = s[h->e_shstrndx].sh_size;
-	t.text = (const void *)part(f, s[h->e_shstrndx].sh_offset, t.text_size);
-	if (t.text)
-		copy_text(&t, s[section].sh_name, to, size);
-}
-
 void elf_each(struct elf_file *f, bool is_dynamic,
 	      void (*fn)(void *u, const struct elf_name *n), void *u)
 {
@@ -331,10 +314,6 @@ void elf_each(struct elf_file *f, bool is_dynamic,
 	for (i = 0; i < t.nr; i++) {
 		copy_text(&t, t.sym[i].st_name, n.text, sizeof(n.text));
 		n.is_defined = t.sym[i].st_shndx != SHN_UNDEF;
-		n.section[0] = '\0';
-		if (n.is_defined)
-			copy_section(f, t.sym[i].st_shndx, n.section,
-				     sizeof(n.section));
 		fn(u, &n);
 	}
 }

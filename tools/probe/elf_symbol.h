@@ -47,7 +47,6 @@ bool elf_find(struct elf_file *f, bool is_dynamic, uint64_t address,
 struct elf_name {
 	char text[128];
 	bool is_defined; /* in this file */
-	char section[32]; /* where it is defined; "": it is not known */
 };
 
 /* Calls fn for each symbol of all, or of those that other files may use. */

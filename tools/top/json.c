@@ -18,6 +18,8 @@ static const char *const keys[NR_TOP_COUNTERS] = {
 	[TOP_MIGRATED] = "moved_bytes",
 	[TOP_REPLICATED] = "copied_bytes",
 	[TOP_HOMED] = "homed_operations",
+	[TOP_ASIDE] = "items_aside",
+	[TOP_TRIALS] = "narrow_trials",
 };
 
 /* A second each. */

@@ -25,6 +25,8 @@ static const char *const names[NR_TOP_COUNTERS] = {
 	[TOP_MIGRATED] = "data.migrated_bytes",
 	[TOP_REPLICATED] = "data.replicated_bytes",
 	[TOP_HOMED] = "io.homed",
+	[TOP_ASIDE] = "narrow.aside",
+	[TOP_TRIALS] = "narrow.trials",
 	[TOP_IDLE_NS] = "idle_ns",
 };
 

@@ -152,6 +152,13 @@ void page_bytes(struct top_page *p, int width, double v)
 	page_cell(p, width, "%s", page_scaled(text, v, 1024));
 }
 
+void page_rate(struct top_page *p, double v, const char *what)
+{
+	char text[16];
+
+	page_cell(p, 0, "  %s %s/s", page_scaled(text, v, 1000), what);
+}
+
 int page_bar_width(const struct top_page *p)
 {
 	int width = 10 + ((int)p->width - 80) / 2;

@@ -25,6 +25,9 @@ const char *page_scaled(char to[16], double v, double step);
 void page_number(struct top_page *p, int width, double v);
 void page_bytes(struct top_page *p, int width, double v);
 
+/* "  5.4k tasks/s" */
+void page_rate(struct top_page *p, double v, const char *what);
+
 /* So much of a bar; none where the line is narrow. */
 void page_bar(struct top_page *p, double share);
 int page_bar_width(const struct top_page *p);

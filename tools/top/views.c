@@ -440,11 +440,15 @@ char top_view_key(enum top_view v)
 	return views[v].key;
 }
 
-static void cell_of_rate(struct top_page *p, double v, const char *what)
+/* Fewer workers than there are run kinds that meet in a lock. */
+static void fill_gates(struct top_page *p, const struct top *t)
 {
-	char text[16];
-
-	page_cell(p, 0, "  %s %s/s", page_scaled(text, v, 1000), what);
+	page_line(p, CLI_YELLOW);
+	page_cell(p, 0, "gates:");
+	page_rate(p, t->rate[TOP_ASIDE], "items put aside");
+	if (t->rate[TOP_TRIALS] > 0)
+		page_rate(p, t->rate[TOP_TRIALS], "trials");
+	page_cell(p, 0, "; lkdf why -p %d names the kinds", t->pid);
 }
 
 static void fill_title(struct top_page *p, const struct top *t)
@@ -465,16 +469,18 @@ static void fill_title(struct top_page *p, const struct top *t)
 	page_cell(p, 0, "  %.1f %% busy",
 		  t->nr_workers ? 100 * t->busy / t->nr_workers : 0);
 	if (t->rate[TOP_FAILED] > 0) {
-		cell_of_rate(p, t->rate[TOP_FAILED], "failed");
+		page_rate(p, t->rate[TOP_FAILED], "failed");
 		p->line[p->nr - 1].paint = CLI_RED;
 	}
-	cell_of_rate(p, t->rate[TOP_TASKS], "tasks");
-	cell_of_rate(p, steals, "steals");
+	page_rate(p, t->rate[TOP_TASKS], "tasks");
+	page_rate(p, steals, "steals");
 	if (t->shared.cpus[0]) {
 		page_line(p, CLI_YELLOW);
 		page_cell(p, 0, "CPUs %s have workers of two runtimes: %s",
 			  t->shared.cpus, t->shared.pids);
 	}
+	if (t->rate[TOP_ASIDE] > 0 || t->rate[TOP_TRIALS] > 0)
+		fill_gates(p, t);
 }
 
 int top_page_make(struct top_page *p, const struct top *t)

@@ -102,26 +102,31 @@ static void the_recording_tells(const char *file, uint64_t quota)
 		   whole, all - whole);
 }
 
-int main(int argc, char **argv)
+/* Until each has run: one that has not begun to has no name yet. */
+static void open_job(const char *file, const char *more)
 {
-	char file[] = "/tmp/lkdf-quota-XXXXXX", options[64];
-	uint64_t quota;
+	char options[96];
 
-	(void)argc;
-	tap_start(100);
-	probe_find(argv[0]);
-	close(must(mkstemp(file)));
-	snprintf(options, sizeof(options), "trace=%s", file);
+	snprintf(options, sizeof(options), "trace=%s%s", file, more);
+	memset(&job, 0, sizeof(job));
 	job.rt = api_open(options);
 	job.kind = api_kind(job.rt, "work", work, 0, 0);
 	run_some();
-	/* One that has not begun to run has no name yet. */
 	while (job.nr < lkdf_nr_workers(job.rt)) {
 		job.nr = 0;
 		run_some();
 		find_workers();
 	}
-	is(stat_of("lkdf.standby"), 0, "at first nobody is on standby");
+}
+
+static void cpus_come_and_go(const char *more)
+{
+	char file[] = "/tmp/lkdf-quota-XXXXXX";
+	uint64_t quota;
+
+	close(must(mkstemp(file)));
+	open_job(file, more);
+	is(stat_of("lkdf.standby"), 0, "at first nobody is on standby%s", more);
 	if (job.nr < 2)
 		skip("workers follow their CPUs", "there is one worker only");
 	else
@@ -136,5 +141,15 @@ int main(int argc, char **argv)
 	else
 		the_recording_tells(file, quota);
 	unlink(file);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc;
+	tap_start(100);
+	probe_find(argv[0]);
+	cpus_come_and_go("");
+	/* Tasks lie aside, and the worker that has the token may have to go. */
+	cpus_come_and_go(",narrow=force");
 	return tap_end();
 }

@@ -33,7 +33,7 @@ static void start(void)
 	node.near = near;
 	s.workers = workers;
 	s.nodes = &node;
-	s.nr_workers = NR_WORKERS;
+	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	for (i = 0; i < NR_WORKERS; i++) {
 		w = &workers[i];

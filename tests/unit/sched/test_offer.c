@@ -30,7 +30,7 @@ static void start(int nr_ready)
 	node.near = near;
 	s.workers = workers;
 	s.nodes = &node;
-	s.nr_workers = 2;
+	s.nr_workers = s.nr_regular = 2;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	s.share_ticks = GRAIN;
 	s.wake_ticks = UINT64_MAX;

@@ -72,7 +72,7 @@ static void start(int nr_links)
 	s.ops.body_ticks = body_ticks;
 	s.workers = workers;
 	s.nodes = &node;
-	s.nr_workers = NR_WORKERS;
+	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	s.ticks_per_1024ns = 1024;
 	s.wake_ticks = WAKE;
