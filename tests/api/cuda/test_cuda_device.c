@@ -5,6 +5,7 @@
  * and leaves the runtime whole: the next kernel runs. Kernels are PTX.
  */
 #include "tests/api/device/device.h"
+#include "tests/api/hooks.h"
 
 #define NR 64
 
@@ -209,6 +210,36 @@ static void memory_is_of_each_sort(void)
 	lkdf_free(rt, managed);
 }
 
+/* Each kernel and each copy, by a library of a tool. */
+static void tools_are_told(void)
+{
+	struct lkdf_kind *k;
+	struct lkdf_data *d;
+	FILE *f = tmpfile();
+	char options[700];
+	uint32_t by = 5;
+	int old, i;
+
+	snprintf(options, sizeof(options), "%s,hooks=%s",
+		 driver_options("workers=2"), hooks_library());
+	rt = api_open(options);
+	must(lkdf_places(rt, LKDF_PLACE_GPU, &place, 1));
+	k = make_kind(&step);
+	d = device_data(rt, NR, 1);
+	old = redirect(f);
+	for (i = 0; i < 3; i++)
+		must(device_call(rt, k, place, d, &by));
+	is(device_first_wrong(d, 1, 43), -1, "three kernels have run");
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	is(device_close(rt), 0, "beside a tool the runtime closes");
+	take_stderr(f, old);
+	is(hooks_nr("kernel", "k on device 0"), 3, "each is told to it");
+	is(hooks_nr("copy", NULL), 2, "and bytes that go there and back");
+	is(hooks_nr_odd(), 0, "each id begins and ends once");
+	has(said, "kernels, 0 not ended", "no kernel is left");
+}
+
 int main(void)
 {
 	tap_start(120);
@@ -226,5 +257,6 @@ int main(void)
 	what_does_not_fit_is_named();
 	memory_is_of_each_sort();
 	is(device_close(rt), 0, "the runtime closes");
+	tools_are_told();
 	return tap_end();
 }
