@@ -151,10 +151,12 @@ static void poison_copy(struct lkdf_data *d, struct var *v, int error)
 int reduction_begin(struct lkdf_data *d, uint32_t part)
 {
 	struct var *v = domain_var(&d->domain, part);
+	/* A weak WRITE counts as a value, also without a child that writes. */
+	bool is_new = !a_load(&d->domain.at, relaxed);
 	uint32_t i;
 	char *bytes;
 
-	if (v->has_value || d->domain.whole.has_value)
+	if (!is_new && (v->has_value || d->domain.whole.has_value))
 		return 0;
 	bytes = data_bytes(d, -1);
 	if (!bytes)
@@ -165,7 +167,7 @@ int reduction_begin(struct lkdf_data *d, uint32_t part)
 			     data_size(d, part));
 	for (i = 1; !part && i <= d->domain.nr_parts; i++) {
 		v = domain_var(&d->domain, i);
-		if (!v->has_value)
+		if (is_new || !v->has_value)
 			make_neutral(d, bytes + data_offset(d, i),
 				     data_size(d, i));
 	}

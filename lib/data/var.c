@@ -301,7 +301,7 @@ static void publish_var(const struct use *u, struct var *v, int error,
 	check(error <= 0);
 	if (error) {
 		var_fail(v, error, failure);
-	} else if (u->turn != TURN_REDUCE && !is_as_before(u, v)) {
+	} else if (!is_as_before(u, v)) {
 		heal_var(v);
 		v->has_value = true;
 	}
@@ -315,6 +315,7 @@ void use_publish(struct use *u, int error, struct failure *failure)
 {
 	struct domain *d = u->domain;
 	struct var *v = u->var;
+	bool by_parts;
 	uint32_t i;
 
 	if (!(u->flags & USE_WRITES) || u->flags & USE_HIDDEN)
@@ -324,14 +325,18 @@ void use_publish(struct use *u, int error, struct failure *failure)
 			return;
 		a_add(&d->version, 1, relaxed);
 	}
+	/* A reducer leaves a copy; whoever combines it has written. */
+	if (!error && u->turn == TURN_REDUCE)
+		return;
 	if (v != &d->whole || !d->nr_parts) {
 		publish_var(u, v, error, failure);
 		return;
 	}
 	/* The state of the whole is that of its parts. */
-	if (!error && u->turn != TURN_REDUCE)
+	by_parts = error || is_as_before(u, v);
+	if (!by_parts)
 		v->has_value = true;
-	for (i = 0; i < d->nr_parts && (error || has_poisoned(d)); i++)
+	for (i = 0; i < d->nr_parts && (by_parts || has_poisoned(d)); i++)
 		publish_var(u, &d->parts[i], error, failure);
 }
 

@@ -164,9 +164,8 @@ void d_view_publish(struct d_view *v, const struct d_eff *u, uint16_t errors,
 			slot->errors = errors;
 		if (errors || u->turn == D_TURN_REDUCE)
 			continue;
-		/* Of children who have written nothing nothing is healed. */
-		if (below && u->reads && slot->errors &&
-		    !below->slot[u->var][s].has_value)
+		/* Where its children have written nothing all is as before. */
+		if (below && u->reads && !below->slot[u->var][s].has_value)
 			continue;
 		slot->errors = 0;
 		slot->has_value = true;
