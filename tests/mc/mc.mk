@@ -46,6 +46,7 @@ MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/crew.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/joiner.c lib/sched/worker.c
 MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/sched/team.c
+MC_SRC_urgent = $(MC_SRC_strand)
 MC_SRC_then := $(MC_SRC_event)
 MC_SRC_watch :=
 MC_SRC_tick := lib/base/lock.c lib/sched/park.c lib/sched/tick.c \

@@ -146,7 +146,7 @@ static void init_with(int nr, bool is_spread)
 }
 
 /* As join_workers() in sched.c. */
-static void stop(void)
+__attribute__((unused)) static void stop(void)
 {
 	a_store(&sched.is_stopping, 1, seq_cst);
 	notify_all(&sched);

@@ -261,7 +261,7 @@ static void a_deadline_ends_the_waiting(struct lkdf *rt)
 	struct lkdf_scope *s;
 
 	must(lkdf_scope_create(
-		rt, ATTR(lkdf_scope_attr, .deadline_ns = 2000000), &s));
+		rt, ATTR(lkdf_scope_attr, .deadline_ns = SECOND / 10), &s));
 	stream_start(g, s, NULL);
 	is(lkdf_scope_wait(rt, s, -1), -ETIME, "a deadline ends the stream");
 	is(l.seen, 0, "no wave has come");
