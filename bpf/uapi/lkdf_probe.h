@@ -9,8 +9,7 @@
  *	head	one struct lkdf_probe_head
  *	slots	struct lkdf_probe_slot for each registered thread
  *	words	struct lkdf_probe_word for each futex word and kind of body
- *	stacks	struct lkdf_probe_stack: callers of those who wait, and of
- *bodies
+ *	stacks	struct lkdf_probe_stack: callers of waits and of bodies
  *
  * Addresses are hidden with a key of the thread's choice, see
  * lkdf_probe_hide(): whoever has the key reads them back, others see a number.

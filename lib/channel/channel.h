@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A channel is a bounded queue of values of one size (queue.h), whose ends have
- * no lock. Each value is copied in by its sender and copied out by one
- *receiver.
+ * no lock. A sender copies each value in, and one receiver copies it out.
  *
  * A receiver that finds no value, or a sender that finds no room, adds a waiter
  * to the list of that side, under the channel's lock, says so in nr_waiting and

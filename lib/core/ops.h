@@ -14,12 +14,13 @@
  *	            kernels of devices (offload/kernel.c).
  *	completion_ops
  *	            where completions come from. The rows are the rings of the
- *	            workers (io/io_ring.c) and devices (offload/devices.c),
- *whose launchers end tasks themselves and need a row for serial mode and
- *cancels only. seal_pass   what a room adds to a graph at its seal and to each
- *of its frames. The rows are operations that follow each other in a ring
- *(io/io_chain.c) and kernels that are given to their device early
- *(offload/early.c).
+ *	            workers (io/io_ring.c) and devices (offload/devices.c).
+ *	            Launchers of devices end tasks themselves, and need a row
+ *	            for serial mode and cancels only.
+ *	seal_pass   what a room adds to a graph at its seal and to each of its
+ *	            frames. The rows are operations that follow each other in
+ *	            a ring (io/io_chain.c) and kernels that are given to their
+ *	            device early (offload/early.c).
  */
 #ifndef CORE_OPS_H
 #define CORE_OPS_H

@@ -8,14 +8,14 @@
  * A driver goes on with the pages that it was told of, whatever lies at their
  * addresses later. So pages with a pin stay those of their data:
  *
- *	the data is gone      its copies are forgotten first, device by device,
- *			      each by its launcher, which gives the pin back;
- *then the bytes are freed (data_free_bytes()) it is left at close   the
- *launcher gives all pins back before it ends (pins_drop_all()), bytes are freed
- *behind that it moves to a node    it does not, see pins_hold() the device is
- *lost    nothing is called: a lost driver carries nothing a child is forked its
- *bytes are freed, the parent's pins stay: Linux copies pages that are pinned
- *for the child at once
+ *	data goes	each launcher forgets its copies and gives the pin
+ *			back, then data_free_bytes() frees the bytes
+ *	close		each launcher gives all pins back before it ends
+ *			(pins_drop_all()), then the bytes are freed
+ *	another node	the data stays where it is, see pins_hold()
+ *	device is lost	nobody calls the driver, which carries nothing
+ *	fork		the child frees its bytes, and the parent keeps the
+ *			pins: Linux copies pinned pages for the child at once
  *
  * Bytes of the program's own, which it may unmap, have none, nor have those of
  * LKDF_DATA_MIGRATE, LKDF_DATA_REPLICATE and LKDF_DATA_ONCE, which change

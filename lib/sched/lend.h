@@ -2,9 +2,9 @@
 /*
  * A worker that rests in a join has a CPU and may run nothing but work below
  * its task. After LEND_NS of that it lends its seat: one of the substitutes,
- *the last workers of the runtime (option substitutes), runs whatever is ready
- *until the join finds work or is over. Substitutes are on standby meanwhile,
- *see quota.h; so many of them may run as seats are lent.
+ * the last workers of the runtime (option substitutes), runs whatever is ready
+ * until the join finds work or is over. Substitutes are on standby meanwhile,
+ * see quota.h; so many of them may run as seats are lent.
  *
  * The lender waits for nobody: it goes on at once, and its substitute leaves
  * where it comes between two bodies. So a foreign body that waits for what the

@@ -27,8 +27,7 @@
  * All four are seq_cst: B sees C, or D sees A.
  *
  * Substitutes, whose ranks are the last ones, run while seats are lent
- *(lend.h), however many CPUs there are. They look at nothing while they stand
- *by.
+ * (lend.h), however many CPUs there are, and look at nothing on standby.
  */
 #ifndef SCHED_QUOTA_H
 #define SCHED_QUOTA_H

@@ -139,7 +139,9 @@ static void rest_once(struct worker *w, struct task *t, struct rest *r)
 	r->told_ns += r->nap_ns;
 	if (unlikely(r->told_ns >= TOLD_NS && r->told_ns - r->nap_ns < TOLD_NS))
 		descend_tell(w, t);
-	if (w && !r->has_lent && !team_has(w))
+	if (w && unlikely(team_has(w)))
+		end_rest(w, r);
+	else if (w && !r->has_lent)
 		r->has_lent = lend_begin(w, r->nap_ns);
 	rest_in_join(w, t, r->nap_ns);
 	/* Before the work, or else both would run. */

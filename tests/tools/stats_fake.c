@@ -8,7 +8,7 @@
  * Workers with an even number sleep, those with an odd one count ten tasks a
  * millisecond. record: slices of 100 us, a quarter of their bytes remote.
  * device: a counter "device.kernels". fail: tasks fail. wild: whatever may be
- *written at any time is random. It says "up" and ends with the
+ * written at any time is random. It says "up" and ends with the
  * process that has started it.
  */
 #include <lkdf/format.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A library for LKDF_HOOKS: counts loops, kernels, blocks and copies of a
- *runtime, and prints the counts when it is closed.
+ * A library for LKDF_HOOKS: it counts loops, kernels, blocks and copies of a
+ * runtime, and prints the counts when the runtime is closed.
  *
  *	LKDF_HOOKS=build/examples/hooks_count.so program
  */

@@ -8,8 +8,7 @@
  *
  *	good   does what it is told
  *	bad    EIO behind the first IO_FUSE_PART bytes, and on fsync and close
- *	short  ends behind the first IO_FUSE_PART bytes, although its size says
- *more
+ *	short  ends behind the first IO_FUSE_PART bytes of a larger size
  */
 #ifndef TESTS_API_IO_IO_FUSE_H
 #define TESTS_API_IO_IO_FUSE_H

@@ -16,6 +16,11 @@
 #define FIB 24
 #define NR_EMPTY 2000
 
+/* About 0.2 ms each. */
+#define SHORT_FIB 17
+#define SHORT_ROWS 4000
+#define NR_SHORT 50
+
 static double values[NR_VALUES], sums[NR_ROWS];
 
 /* A row of a sparse matrix: 20 to 80 products, read all over an array. */
@@ -85,6 +90,18 @@ static void run_empty(void)
 	}
 }
 
+/* A region of 0.2 ms after as long without one: its team sleeps by then. */
+static void run_short(void)
+{
+	for (unsigned i = 0; i < NR_SHORT; i++) {
+		for (unsigned row = 0; row < SHORT_ROWS; row++)
+			sums[row] = sum_row(row);
+#pragma omp parallel
+#pragma omp single
+		sums[i] = (double)find_fib(SHORT_FIB);
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -92,7 +109,8 @@ static const struct {
 } cases[] = {
 	{ "static", run_static, 1 },	   { "dynamic", run_dynamic, 1 },
 	{ "dynamic50", run_dynamic50, 1 }, { "guided", run_guided, 1 },
-	{ "tasks", run_tasks, 1 },	   { "empty", run_empty, NR_EMPTY },
+	{ "tasks", run_tasks, 1 },	   { "short", run_short, NR_SHORT },
+	{ "empty", run_empty, NR_EMPTY },
 };
 
 static double ns_of(clockid_t clock)
