@@ -25,6 +25,7 @@ static struct lkdf_kind *add;
 static long (*fake_calls)(const char *call);
 static long (*fake_waits)(void);
 static long (*fake_bytes)(int host);
+static int (*await_bytes)(int host, long bytes, long long patience_ns);
 static int (*let_fail)(const char *call, unsigned result, unsigned after);
 
 /* Without it the rest has no sense. */
@@ -54,6 +55,7 @@ __attribute__((unused)) static void open_cards(const char *options)
 	find_call("fake_cuda_calls", &fake_calls);
 	find_call("fake_cuda_waits", &fake_waits);
 	find_call("fake_cuda_bytes", &fake_bytes);
+	find_call("fake_cuda_await_bytes", &await_bytes);
 	find_call("fake_cuda_fail", &let_fail);
 	add = device_kind(rt, "add");
 }

@@ -174,7 +174,6 @@ static void cancel_in_time(struct world *w)
 			  -ECANCELED);
 }
 
-/* Workers of one node have numbers in a row, see find_places(). */
 static void look_at_place(struct me *me, int worker)
 {
 	struct world *w = me->w;
@@ -182,7 +181,7 @@ static void look_at_place(struct me *me, int worker)
 
 	if (!me->n->place || !me->n->is_pinned || !w->nr_workers)
 		return;
-	if (worker < w->first[place] || worker >= w->end[place])
+	if (!world_may_run(w, worker, place))
 		wrong(w, "node %u: pinned to place %d, runs on worker %d",
 		      me->node, place, worker);
 }

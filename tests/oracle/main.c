@@ -5,7 +5,7 @@
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
  *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1|2]
- *	       [--narrow CAP]
+ *	       [--narrow CAP] [--substitutes N]
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
@@ -16,7 +16,8 @@
  * none of them. --devices: some of their tasks are kernels, 1: on emulated
  * devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled with
  * ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds are at
- * gates, each of which lets so many workers run their bodies.
+ * gates, each of which lets so many workers run their bodies. --substitutes: so
+ * many workers more, which run for those that rest in joins.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -55,7 +56,7 @@
 
 struct options {
 	uint64_t programs, seed, base;
-	uint32_t tasks, repeat, seconds, watchdog, narrow;
+	uint32_t tasks, repeat, seconds, watchdog, narrow, substitutes;
 	bool has_seed, shrinks, compares;
 	enum d_devices devices;
 	int data; /* -1: both sorts of programs */
@@ -137,6 +138,10 @@ static int open_runtime(int workers, const struct options *o, struct lkdf **out)
 	if (o->narrow)
 		snprintf(text + used, sizeof(text) - used,
 			 ",narrow=force,narrow_cap=%u", o->narrow);
+	used = strlen(text);
+	if (o->substitutes)
+		snprintf(text + used, sizeof(text) - used, ",substitutes=%u",
+			 o->substitutes);
 	options = o->devices == D_OPENCL ? d_driver_options(text) : text;
 	rc = lkdf_open_with(
 		ATTR(lkdf_open_attr, .options = options, .log = on_log), out);
@@ -323,6 +328,8 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->seconds = (uint32_t)number;
 	else if (!strcmp(name, "--narrow"))
 		o->narrow = (uint32_t)number;
+	else if (!strcmp(name, "--substitutes"))
+		o->substitutes = (uint32_t)number;
 	else if (!strcmp(name, "--watchdog"))
 		o->watchdog = (uint32_t)number;
 	else if (!strcmp(name, "--workers"))

@@ -43,12 +43,13 @@ $(CUDA_ORACLE): $(DEVICE_ORACLE) | $(FAKE_LIBS)
 		--programs 60 --seconds 5 "$$@"\n' $< >$@
 	$(Q)chmod +x $@
 
-# More workers than CPUs, of which most sleep.
+# More workers than CPUs, of which most sleep, and some run for those in joins.
 MANY_ORACLE := $(BUILD)/tests/oracle/many/oracle
 
 $(MANY_ORACLE): $(ORACLE)
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --workers 16 "$$@"\n' $< >$@
+	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --workers 16 \
+		--substitutes 3 "$$@"\n' $< >$@
 	$(Q)chmod +x $@
 
 # All kinds are at gates.

@@ -170,13 +170,34 @@ static void find_places(struct world *w)
 	if (nr < 1 || nr > MAX_NODES)
 		wrong(w, "places: %d %s", nr, lkdf_errmsg());
 	nr = w->nr_workers == 1 ? 1 : nr;
-	w->nr_places = nr;
+	w->nr_places = w->nr_nodes = nr;
+	w->nr_substitutes =
+		w->nr_workers ? lkdf_nr_workers(w->rt) - w->nr_workers : 0;
 	for (i = 0; i < nr; i++) {
 		w->first[i] = first_worker(i, nr, w->nr_workers);
 		w->end[i] = first_worker(i + 1, nr, w->nr_workers);
 	}
 	for (i = 0; i < nr && w->nr_workers; i++)
 		find_halves(w, i, w->first[i], w->end[i] - w->first[i]);
+}
+
+static bool is_of_place(const struct world *w, int worker, int place)
+{
+	return worker >= w->first[place] && worker < w->end[place];
+}
+
+/* A substitute has the node of another worker, and no part of a node. */
+bool world_may_run(const struct world *w, int worker, int place)
+{
+	int i = worker - w->nr_workers, node;
+
+	if (i < 0 || i >= w->nr_substitutes)
+		return is_of_place(w, worker, place);
+	node = 0;
+	while (!is_of_place(w, i * w->nr_workers / w->nr_substitutes, node))
+		node++;
+	return w->first[place] == w->first[node] &&
+	       w->end[place] == w->end[node];
 }
 
 static void add_task(struct world *w, uint32_t i)

@@ -71,7 +71,8 @@ struct world {
 	int nr_workers; /* serial mode: 0 */
 	struct lkdf_place *place[MAX_PLACES]; /* nodes with workers, halves */
 	int first[MAX_PLACES], end[MAX_PLACES]; /* their workers */
-	int nr_places;
+	int nr_places, nr_nodes; /* the nodes are the first places */
+	int nr_substitutes; /* workers behind the others, see sched/lend.h */
 	struct lkdf_error scope_error;
 	uint64_t counted[NR_COUNTED];
 
@@ -99,6 +100,9 @@ void wrong_reset(void);
 
 /* As the node of the program asks for; NULL: anywhere. */
 struct lkdf_place *world_place(const struct world *w, const struct node *n);
+
+/* May the worker run a task that is pinned to the place? */
+bool world_may_run(const struct world *w, int worker, int place);
 
 /* 0, or LKDF_PINNED. */
 uint32_t world_task_flags(const struct node *n);

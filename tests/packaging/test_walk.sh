@@ -23,8 +23,8 @@ if [ -n "$reason" ]; then
 fi
 {
 	inside apt-get update -qq && apt_install make &&
-		mkdir "$root/root/own" "$root/root/sources" &&
-		tar -C "$root/root/sources" --strip-components=1 -xzf "$sources"
+		mkdir "$root/own" "$root/sources" &&
+		tar -C "$root/sources" --strip-components=1 -xzf "$sources"
 } >"$dir/log" 2>&1
 rc=$?
 ok $rc 'a clean root with make and the sources'
@@ -58,23 +58,23 @@ sed -n 's/^    \(make run\b.*\)/\1/p' README.md >"$dir/run"
 sed -n 's/^    \(make check\b.*\)/\1/p' README.md >"$dir/check"
 [ "$(wc -l <"$dir/run")" -eq 1 ] && [ "$(wc -l <"$dir/check")" -eq 1 ]
 ok $? 'README has two commands' README.md
-fenced cpp 1 >"$root/root/own/primes.cc"
+fenced cpp 1 >"$root/own/primes.cc"
 fenced sh 1 >"$dir/install"
 fenced sh 2 >"$dir/commands"
 
 for name in run check; do
-	! typed /root/sources "$dir/$name" unshare -n env NO_INSTALL=1 &&
+	! typed /sources "$dir/$name" unshare -n env NO_INSTALL=1 &&
 		grep -q 'apt-get install .*libhwloc-dev' "$dir/log"
 	told $? "make $name offline names what is missing"
 done
 in_all=0
-typed /root/sources "$dir/run"
+typed /sources "$dir/run"
 rc=$?
 grep -q '^What cost most' "$dir/log" && [ $rc -eq 0 ]
 told $? 'make run installs, builds, and ends with what cost most'
-typed /root/sources "$dir/install"
+typed /sources "$dir/install"
 told $? "README's installation"
-typed /root/own "$dir/commands"
+typed /own "$dir/commands"
 told $? "README's program is built, run and reported"
 wanted Documentation/examples/cpp/primes.cc >"$dir/want"
 grep -qxFf "$dir/want" "$dir/log" && grep -q '^What costs most' "$dir/log" &&
@@ -84,24 +84,17 @@ echo "# from README to the report of an own program: $in_all s"
 
 # Without root, where a package of a test is missing.
 inside useradd -m -d /user user >"$dir/log" 2>&1 &&
-	cp -r "$root/root/sources" "$root/user/sources" &&
+	cp -r "$root/sources" "$root/user/sources" &&
 	inside chown -R user: /user/sources
 ! typed /user/sources "$dir/check" setpriv --reuid user --regid user \
 	--init-groups env HOME=/user &&
 	grep -q '^missing packages, please: apt-get install ' "$dir/log"
 told $? 'make check of a user names what is missing'
 
-compiles() {
-	grep -q '^  CC ' "$dir/log"
-}
-
-typed /root/sources "$dir/check" &
+typed /sources "$dir/check" &
 typing=$!
 began=$(date +%s)
-while kill -0 $typing 2>"$dir/more" && ! compiles; do
-	sleep 1
-done
-compiles
+tail --pid="$typing" -n +1 -f "$dir/log" 2>"$dir/more" | grep -qm 1 '^  CC '
 told $? 'make check installs what tests need, and builds'
 kill $typing 2>>"$dir/more"
 # The shell's children are those whose root is this one.

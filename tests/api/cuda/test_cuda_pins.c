@@ -13,11 +13,7 @@ static long words; /* bytes that the runtime itself has pinned */
 /* Launchers forget data some time after they are put. */
 static bool all_forgotten(void)
 {
-	int64_t i;
-
-	for (i = 0; i < PATIENCE_NS && fake_bytes(1) != words; i += 1000000)
-		usleep(1000);
-	return fake_bytes(1) == words;
+	return !await_bytes(1, words, PATIENCE_NS);
 }
 
 /* Both cards have been started, and have nothing of a data. */

@@ -199,6 +199,27 @@ static void lender_is_named(void)
 	must(lkdf_close(rt));
 }
 
+/* A team wants all CPUs of the node, the lender's, too. */
+static void lender_lends_to_a_team(void)
+{
+	struct lkdf *rt = open_with(2, 1);
+	struct lkdf_kind *team = api_kind(rt, "team", foreign,
+					  sizeof(struct story *), LKDF_TEAM);
+	struct story s = { 0 };
+	struct lkdf_event done[2];
+
+	begin_story(rt, &s);
+	submit(rt, s.parent, &s, &done[0]);
+	while (!stat_of(rt, "lkdf.lends"))
+		api_nap_ns(50000);
+	submit(rt, team, &s, &done[1]);
+	is(lkdf_event_wait(done[0], -1) | lkdf_event_wait(done[1], -1), 0,
+	   "a team takes the CPU of a worker that has lent its seat");
+	end_story(&s);
+	lkdf_kind_put(team);
+	must(lkdf_close(rt));
+}
+
 static int count_one(uint64_t begin, uint64_t end, void *u)
 {
 	atomic_int *nr = u;
@@ -268,6 +289,7 @@ int main(void)
 	substitutes_lend();
 	substitutes_leave();
 	lender_is_named();
+	lender_lends_to_a_team();
 	loops_are_whole(LKDF_SCHEDULE_NODES, "automatic");
 	loops_are_whole(LKDF_SCHEDULE_STATIC, "static");
 	numbers_are_told();

@@ -27,4 +27,7 @@ void fake_cuda_gone(const char *call, const void *at, size_t size);
 /* Bytes of memory that are taken, of all cards; host: pinned, registered. */
 long fake_cuda_bytes(int host);
 
+/* Waits until there are so many; -ETIMEDOUT: not within that time. */
+int fake_cuda_await_bytes(int host, long bytes, long long patience_ns);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include "tests/cuda/fake/control.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -62,19 +63,41 @@ void range_drop(struct range *r)
 		p = &(*p)->next;
 	*p = r->next;
 	free(r);
+	tell_change();
 }
 
-API long fake_cuda_bytes(int host)
+/* Under the lock. */
+static long count_bytes(bool is_host)
 {
 	const struct range *r;
 	size_t n = 0;
 
-	fake_lock();
 	for (r = ranges; r; r = r->next)
-		if (r->kind != RANGE_MODULE && range_is_host(r) == !!host)
+		if (r->kind != RANGE_MODULE && range_is_host(r) == is_host)
 			n += r->size;
-	fake_unlock();
 	return (long)n;
+}
+
+API long fake_cuda_bytes(int host)
+{
+	long n;
+
+	fake_lock();
+	n = count_bytes(host);
+	fake_unlock();
+	return n;
+}
+
+API int fake_cuda_await_bytes(int host, long bytes, long long patience_ns)
+{
+	int64_t end = now_ns() + patience_ns;
+	bool is_so;
+
+	fake_lock();
+	while (!(is_so = count_bytes(host) == bytes) && now_ns() < end)
+		wait_change();
+	fake_unlock();
+	return is_so ? 0 : -ETIMEDOUT;
 }
 
 static size_t mapped_size(size_t size)
