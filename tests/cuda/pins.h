@@ -11,6 +11,7 @@
 #include "tests/cuda/child.h"
 #include "tests/cuda/gone.h"
 #include "tests/cuda/load.h"
+#include "tests/cuda/text.h"
 
 #define WORDS 16384 /* of a data: 128 KiB */
 #define BYTES (WORDS * sizeof(uint64_t))
@@ -125,25 +126,6 @@ __attribute__((unused)) static int go_rounds(struct lkdf_data *d, int card,
 	for (i = 0; i < nr && !rc; i++)
 		rc = go_round(d, card, (uint64_t)(i + 7) << 20);
 	return rc;
-}
-
-__attribute__((unused)) static struct lkdf_kind *text_kind(const char *entry,
-							   const char *text)
-{
-	const struct lkdf_code code = { .device = "cuda",
-					.image = text,
-					.entry = entry };
-	struct lkdf_kind *k = NULL;
-
-	must(lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = LKDF_KIND(.name = entry,
-					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1,
-			    .range_from = LKDF_RANGE_VALUE,
-			    .range = { 1, 1, 1 }),
-		&k));
-	return k;
 }
 
 /* The context of the first card is current in this thread. */

@@ -4,21 +4,15 @@
 # libgomp. With one CPU all of it is one place.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset OMP_NUM_THREADS OMP_SCHEDULE OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
-lib=$build/liblkdf-gomp.so
+# shellcheck source=tests/tools/gomp.sh
+. tests/tools/gomp.sh
 
 if ! gcc -O1 -fopenmp -D_GNU_SOURCE -o "$dir/places" tests/gomp/places.c \
 	>"$dir/log" 2>&1; then
 	echo '1..0 # SKIP no gcc with libgomp'
 	exit 0
 fi
-# A sanitizer is to come first, and these programs have none.
-case $(ldd "$lib") in
-*libasan* | *libtsan* | *libubsan*)
-	echo '1..0 # SKIP a sanitizer has to be loaded before the library'
-	exit 0
-	;;
-esac
+skip_sanitizers
 
 # at OUTPUT VARIABLE...: where threads of the regions are with these
 at() {

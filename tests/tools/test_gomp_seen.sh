@@ -3,7 +3,8 @@
 # What tools show of programs of OpenMP that liblkdf-gomp runs.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset OMP_NUM_THREADS OMP_SCHEDULE OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY
+# shellcheck source=tests/tools/gomp.sh
+. tests/tools/gomp.sh
 lkdf=$build/lkdf
 
 echo 'int main(void) { return 0; }' >"$dir/try.c"
@@ -11,13 +12,7 @@ if ! gcc -fopenmp -o "$dir/try" "$dir/try.c" >"$dir/log" 2>&1; then
 	echo '1..0 # SKIP no gcc with libgomp'
 	exit 0
 fi
-# A sanitizer is to come first, and these programs have none.
-case $(ldd "$build/liblkdf-gomp.so") in
-*libasan* | *libtsan* | *libubsan*)
-	echo '1..0 # SKIP a sanitizer has to be loaded before the library'
-	exit 0
-	;;
-esac
+skip_sanitizers
 
 # recorded PROGRAM...: with two threads; the report is $dir/report.json
 recorded() {

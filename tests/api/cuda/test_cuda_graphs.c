@@ -6,6 +6,7 @@
  * driver for tests says how often it was called.
  */
 #include "tests/api/device/region.h"
+#include "tests/cuda/text.h"
 
 #include <dlfcn.h>
 
@@ -157,35 +158,6 @@ static void long_chains_are_right(void)
 
 /* ---- a task in the middle ----------------------------------------------- */
 
-/* The kernel waits until the task has seen the result of the one before. */
-static const char wait_text[] =
-	"extern \"C\" __global__ void stay(unsigned long *x, unsigned long at)\n"
-	"{\n"
-	"	volatile unsigned long *flag = (unsigned long *)at;\n"
-	"	for (int i = 0; i < 60000 && !*flag; i++)\n"
-	"		__nanosleep(1000000);\n"
-	"	if (!threadIdx.x)\n"
-	"		x[0] = *flag;\n"
-	"}\n";
-
-static struct lkdf_kind *wait_kind(void)
-{
-	const struct lkdf_code code = { .device = "cuda",
-					.image = wait_text,
-					.entry = "stay" };
-	struct lkdf_kind *k = NULL;
-
-	must(lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = LKDF_KIND(.name = "stay",
-					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1,
-			    .range_from = LKDF_RANGE_VALUE,
-			    .range = { 1, 1, 1 }),
-		&k));
-	return k;
-}
-
 static uint64_t *flag;
 
 static int raise_body(struct lkdf_ctx *c, void *arg)
@@ -222,7 +194,8 @@ static void a_task_takes_a_result_from_the_middle(void)
 {
 	struct lkdf_data *d[] = { device_data(rt, NR, 1),
 				  device_data(rt, NR, 0) };
-	struct lkdf_kind *wait = wait_kind(), *copy = device_kind(rt, "copy"),
+	struct lkdf_kind *wait = text_kind(rt, "stay", stay_text),
+			 *copy = device_kind(rt, "copy"),
 			 *see = api_kind(rt, "see", raise_body,
 					 sizeof(uint64_t), 0);
 	uint64_t want, *x;

@@ -6,6 +6,7 @@
  * Each case is a process of its own.
  */
 #include "tests/cuda/child.h"
+#include "tests/cuda/text.h"
 
 static const char wild[] = "extern \"C\" __global__ void f(unsigned long *x, "
 			   "unsigned long y)\n"
@@ -81,24 +82,6 @@ static const char slow[] =
 	"		*(volatile unsigned long *)y = 1;\n"
 	"}\n";
 
-static struct lkdf_kind *slow_kind(struct lkdf *rt)
-{
-	const struct lkdf_code code = { .device = "cuda",
-					.image = slow,
-					.entry = "f" };
-	struct lkdf_kind *k = NULL;
-
-	must(lkdf_kind_create_kernel(
-		rt,
-		LKDF_KERNEL(.kind = LKDF_KIND(.name = "slow",
-					      .arg_size = sizeof(uint64_t)),
-			    .code = &code, .nr_code = 1,
-			    .range_from = LKDF_RANGE_VALUE,
-			    .range = { 1, 1, 1 }),
-		&k));
-	return k;
-}
-
 /* So many kernels behind it on the same data; how many end well. */
 static int run_behind(uint64_t address, int nr, bool forks)
 {
@@ -113,7 +96,7 @@ static int run_behind(uint64_t address, int nr, bool forks)
 
 	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
-	first = slow_kind(rt);
+	first = text_kind(rt, "f", slow);
 	add = device_kind(rt, "add");
 	d = device_data(rt, NR, 1);
 	device_submit(rt, first, p, d, &address);
@@ -177,7 +160,7 @@ static int run_region_fault(void)
 
 	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
-	first = slow_kind(rt);
+	first = text_kind(rt, "f", slow);
 	add = device_kind(rt, "add");
 	last = api_kind(rt, "last", count_body, sizeof(uint64_t), 0);
 	use.data = d = device_data(rt, NR, 1);
@@ -232,7 +215,7 @@ static int run_held_fault(void)
 	must(-(lkdf_places(rt, LKDF_PLACE_GPU, &p, 1) != 1));
 	device_is_real = true;
 	add = device_kind(rt, "add");
-	late = slow_kind(rt);
+	late = text_kind(rt, "f", slow);
 	hold = api_kind(rt, "hold", hold_body, sizeof(uint64_t), 0);
 	d = device_data(rt, NR, 0);
 	other = device_data(rt, NR, 0);

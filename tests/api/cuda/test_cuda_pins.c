@@ -131,22 +131,12 @@ static void pages_go_round(void)
 	ok(all_forgotten(), "all of them are forgotten");
 }
 
-static const char stay_text[] =
-	"extern \"C\" __global__ void stay(unsigned long *x, unsigned long at)\n"
-	"{\n"
-	"	volatile unsigned long *flag = (unsigned long *)at;\n"
-	"	for (int i = 0; i < 60000 && !*flag; i++)\n"
-	"		__nanosleep(1000000);\n"
-	"	if (!threadIdx.x)\n"
-	"		x[0] = *flag;\n"
-	"}\n";
-
 /* A data is put while a kernel stays on the card: nobody waits for that. */
 static void a_kernel_is_under_way(void)
 {
 	struct lkdf_data *d = make_data(), *held = device_data(rt, 8, 0),
 			 *other = device_data(rt, DEVICE_NR, 0);
-	struct lkdf_kind *stay = text_kind("stay", stay_text);
+	struct lkdf_kind *stay = text_kind(rt, "stay", stay_text);
 	long had, waited;
 	struct lkdf_event done;
 	uint64_t one = 1, where;

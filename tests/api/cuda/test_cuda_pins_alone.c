@@ -32,7 +32,7 @@ static int run_lost(void)
 	open_cards("workers=2");
 	d = pinned_data();
 	other = make_data();
-	wild = text_kind("wild", wild_text);
+	wild = text_kind(rt, "wild", wild_text);
 	rc = device_call(rt, wild, place[0], other, &where);
 	lkdf_kind_put(wild);
 	lkdf_data_put(d);

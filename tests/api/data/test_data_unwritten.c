@@ -5,6 +5,7 @@
  * between, and a reduction begins there from neutral bytes.
  */
 #include "tests/api/family.h"
+#include "tests/api/product.h"
 
 #define MAX_DEPTH 3
 #define NOTHING UINT32_MAX
@@ -122,23 +123,6 @@ static void what_is_written_is_healed(struct lkdf *rt, size_t i, uint32_t depth)
 }
 
 /* ---- what nobody has written --------------------------------------------- */
-
-static void ones(void *acc, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes / sizeof(uint64_t); i++)
-		((uint64_t *)acc)[i] = 1;
-}
-
-static int multiply(void *acc, const void *x, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes / sizeof(uint64_t); i++)
-		((uint64_t *)acc)[i] *= ((const uint64_t *)x)[i];
-	return 0;
-}
 
 static int times_five(struct lkdf_ctx *c, void *arg)
 {

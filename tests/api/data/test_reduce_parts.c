@@ -4,27 +4,11 @@
  * which parts were written are neutral where nobody has written, to the last
  * one; the error of one of several copies is the reduction's.
  */
+#include "tests/api/product.h"
 #include "tests/api/using.h"
 
 #define NR_PARTS 4
 #define NR_MEET 3
-
-static void ones(void *acc, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes / sizeof(uint64_t); i++)
-		((uint64_t *)acc)[i] = 1;
-}
-
-static int multiply(void *acc, const void *x, uint64_t bytes)
-{
-	uint64_t i;
-
-	for (i = 0; i < bytes / sizeof(uint64_t); i++)
-		((uint64_t *)acc)[i] *= ((const uint64_t *)x)[i];
-	return 0;
-}
 
 static int times_five(struct lkdf_ctx *c, void *arg)
 {
