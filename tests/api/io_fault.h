@@ -77,20 +77,31 @@ __attribute__((unused)) static void io_write_text(const char *path,
 	close(fd);
 }
 
+/* In a new user namespace this user, whatever its number, is root. */
+static void io_be_root(uid_t uid, gid_t gid)
+{
+	char map[64];
+
+	snprintf(map, sizeof(map), "0 %u 1", (unsigned)uid);
+	io_write_text("/proc/self/uid_map", map);
+	io_write_text("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "0 %u 1", (unsigned)gid);
+	io_write_text("/proc/self/gid_map", map);
+}
+
 /*
  * Mounts of this process that nobody else sees: as root, or as the root of a
  * user namespace. False: refused. One thread only.
  */
 __attribute__((unused)) static bool io_own_mounts(void)
 {
-	char map[64];
 	uid_t uid = getuid();
+	gid_t gid = getgid();
 
-	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
-		return false;
-	if (getuid() != uid) {
-		snprintf(map, sizeof(map), "0 %u 1", (unsigned)uid);
-		io_write_text("/proc/self/uid_map", map);
+	if (unshare(CLONE_NEWNS)) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+			return false;
+		io_be_root(uid, gid);
 	}
 	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL);
 }

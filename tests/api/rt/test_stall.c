@@ -137,6 +137,9 @@ static void idle_ones_are_left_alone(const char *options)
 	long nr, i;
 
 	is(api_call(rt, k, NULL), 0, "%s: a task has run", options);
+	/* It gives itself its name. */
+	for (i = 0; i < 3000 && nr_sleeps() < 0; i++)
+		api_nap_ns(NAP_NS);
 	ok(nr_sleeps() >= 0, "there is a thread");
 	/* Until its last look at what is open is over. */
 	for (i = 0, nr = -1; i < 50 && nr != nr_sleeps(); i++) {
