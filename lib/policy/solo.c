@@ -90,6 +90,17 @@ void solo_answer(struct solo *s, uint64_t serial_ticks)
 	lock_give(&s->lock);
 }
 
+uint32_t solo_excess(const struct solo *s, const struct solo_run *r,
+		     uint64_t now, uint64_t serial_ticks)
+{
+	uint64_t ticks = now > r->began ? now - r->began : 0;
+
+	if (!serial_ticks || ticks / SOLO_SLOW < serial_ticks ||
+	    a_load(&s->remaining, relaxed) >= SOLO_FIRST - 1)
+		return 0;
+	return (uint32_t)(1000 - serial_ticks * 1000 / ticks);
+}
+
 /* Under lock: another run may have seen it, or a trial is under way. */
 static bool may_alarm(const struct solo *s, const struct solo_run *r,
 		      uint64_t ticks, uint64_t serial_ticks)

@@ -50,6 +50,12 @@
  */
 #define SOLO_ALARM 150
 
+/*
+ * A run behind the first takes so many times as long as its bodies in a row,
+ * though no share says why: locks that spin, or lines that all write.
+ */
+#define SOLO_SLOW 2
+
 /* Runs between two trials; the longer ones where the wrong way costs more. */
 #define SOLO_HOLD 64
 #define SOLO_HOLD_MAX 1024
@@ -155,6 +161,14 @@ static inline uint32_t solo_alarm_word(uint32_t source, uint32_t permille)
 {
 	return source << 16 | permille;
 }
+
+/*
+ * After the end of such a run, at the time now: what part of the run's time its
+ * bodies alone do not explain, in thousandths; 0: it was not slow, or the first
+ * one, or what bodies take alone is not known.
+ */
+uint32_t solo_excess(const struct solo *s, const struct solo_run *r,
+		     uint64_t now, uint64_t serial_ticks);
 
 /*
  * After the end of such a run, at the time now: the share so far, and what all

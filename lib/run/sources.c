@@ -49,16 +49,22 @@ static void begin_run(struct worker *w, struct frame *f)
 static void look_for_alarm(struct frame *f)
 {
 	struct workers *b = &f->graph->rt->signals;
-	uint64_t now = clock_ticks();
+	uint64_t now = clock_ticks(), serial;
+	struct solo *s = &f->graph->solo;
 	struct workers_share share;
 	struct workers_mark mark;
 
 	workers_mark(b, &mark);
 	share = workers_share(&f->mark, &mark);
-	if (share.source != LKDF_SIGNAL_NONE)
-		solo_alarm(&f->graph->solo, &f->solo, now,
-			   solo_alarm_word(share.source, share.permille),
-			   alone_ticks(f->graph));
+	if (share.source == LKDF_SIGNAL_NONE)
+		return;
+	serial = alone_ticks(f->graph);
+	if (share.permille < SOLO_ALARM) {
+		share.source = LKDF_SIGNAL_SELF;
+		share.permille = solo_excess(s, &f->solo, now, serial);
+	}
+	solo_alarm(s, &f->solo, now,
+		   solo_alarm_word(share.source, share.permille), serial);
 }
 
 static void judge_run(struct frame *f)

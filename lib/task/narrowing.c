@@ -31,7 +31,7 @@ int narrowing_open(struct lkdf *rt)
 		return err(-ENOMEM, "runtime: no memory for option narrow");
 	n->rt = rt;
 	n->nr_workers = (uint32_t)rt->nr_workers;
-	n->least_ticks = clock_ticks_per_1024ns();
+	n->least_ticks = clock_ticks_per_1024ns() / 4;
 	a_store(&n->active, n->nr_workers, relaxed);
 	rt->narrowing = n;
 	n->tasks = calloc((size_t)rt->nr_workers, sizeof(*n->tasks));

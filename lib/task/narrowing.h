@@ -9,8 +9,8 @@
  * in one futex word for much of the time, or their bodies take longer than
  * alone (kind_is_stretched()), as in spin locks, or without the probe. Kinds
  * with one hottest word are one set, any other kind is a set of its own. Kinds
- * of one name are one kind. Bodies of less than about 1 us are left alone: a
- * gate would cost more.
+ * of one name are one kind. Bodies of less than about 0.25 us are left alone: a
+ * gate would cost more than they do, and a trial would only find that out.
  *
  *	sign --> set --narrow_is_due()--> gate, and bodies are counted
  *	                                    | narrow_step() each window

@@ -41,7 +41,7 @@
 	X(SOLO, "runs.solo", "runs", "of graphs, kept by one worker")          \
 	X(FEW, "runs.few", "runs", "of graphs, kept by some of the workers")   \
 	X(ALARMS, "runs.alarms", "times",                                      \
-	  "much time in futexes or the system began a trial of solo runs")     \
+	  "first runs were slow or in locks: solo runs were tried at once")    \
 	X(ASIDE, "narrow.aside", "items",                                      \
 	  "put aside at a gate, as enough workers ran such bodies")            \
 	X(REVOKED, "narrow.revoked", "times",                                  \

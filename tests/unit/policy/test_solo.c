@@ -167,6 +167,31 @@ static void an_alarm_begins_the_trial_at_once(void)
 	   "later there is none");
 }
 
+/* A run of that number in the first hold: what its bodies do not explain. */
+static uint32_t excess_of(int nr, uint64_t ticks, uint64_t alone)
+{
+	struct solo_run r;
+
+	start();
+	while (nr--)
+		solo_begin(&s, &r);
+	r.began = now;
+	now += ticks;
+	return solo_excess(&s, &r, now, alone);
+}
+
+static void a_slow_run_is_a_sign(void)
+{
+	is(excess_of(1, 100 * SERIAL, SERIAL), 0, "none of the first run");
+	is(excess_of(2, SOLO_SLOW * SERIAL - 1, SERIAL), 0,
+	   "of the second one none that is not slow");
+	is(excess_of(2, SOLO_SLOW * SERIAL, SERIAL), 1000 - 1000 / SOLO_SLOW,
+	   "slow: the part of its time that its bodies do not explain");
+	is(excess_of(2, 10 * SERIAL, SERIAL), 900, "which is larger then");
+	is(excess_of(2, 100 * SERIAL, 0), 0, "bodies that are not known");
+	ok(1000 - 1000 / SOLO_SLOW >= SOLO_ALARM, "each is an alarm");
+}
+
 static void a_convoy_ends_its_trial(void)
 {
 	int nr;
@@ -313,6 +338,7 @@ int main(void)
 	who_shares_well_is_left_alone();
 	not_short();
 	an_alarm_begins_the_trial_at_once();
+	a_slow_run_is_a_sign();
 	a_convoy_ends_its_trial();
 	disturbed();
 	overlapping();

@@ -87,6 +87,16 @@ static void play_bodies(bool is_solo)
 	}
 }
 
+static void look_for_alarm(struct solo *s, const struct solo_run *r)
+{
+	uint32_t permille = r->is_solo ? 0 : play.permille;
+	uint64_t serial = alone_ticks(&graph);
+
+	if (permille < SOLO_ALARM)
+		permille = solo_excess(s, r, now, serial);
+	solo_alarm(s, r, now, solo_alarm_word(1, permille), serial);
+}
+
 /* One run, with the steps of run/sources.c. */
 static void play_run(void)
 {
@@ -104,9 +114,7 @@ static void play_run(void)
 	r.began = now;
 	play_bodies(r.is_solo);
 	if (r.is_first)
-		solo_alarm(s, &r, now,
-			   solo_alarm_word(1, r.is_solo ? 0 : play.permille),
-			   alone_ticks(&graph));
+		look_for_alarm(s, &r);
 	if (r.is_measured)
 		solo_end_at(s, &r, now);
 	if (solo_asks(s))
@@ -150,6 +158,20 @@ static void a_convoy_goes_solo(uint64_t nr_workers)
 	ok(play.nr_solo > 990, "%u of the next 1000", play.nr_solo);
 	ok(percent < 106, "trials cost %u %%", percent - 100);
 	is(play.nr_alarms, 1, "and no other alarm");
+}
+
+/* Nobody sees it in a futex or in the system. */
+static void so_does_a_spin_lock(void)
+{
+	start(4, 4 * US, 4 * 40 * US);
+	play.permille = 0;
+	play_runs(2);
+	is(play.nr_solo, 0, "spin lock: the first run may be slow for once");
+	play_runs(1);
+	is(play.nr_solo, 1, "the one after a second slow one goes solo");
+	is(play.nr_alarms, 1, "by an alarm");
+	play_runs(17);
+	is(play.nr_solo, 17, "so do all up to the twentieth");
 }
 
 /* Run 1 of 40 ms of bodies lasts 400 ms. */
@@ -219,6 +241,7 @@ int main(void)
 	a_convoy_goes_solo(2);
 	a_convoy_goes_solo(4);
 	a_convoy_goes_solo(16);
+	so_does_a_spin_lock();
 	however_long_it_is();
 	what_is_long_alone_stays_shared();
 	who_waits_for_nobody_is_left_alone();
