@@ -327,9 +327,16 @@ static void short_bodies_get_none(void)
 	make_convoy();
 	play.word[0] = WORD;
 	play.stretch = 0;
-	play.alone = rt->sched.ticks_per_1024ns / 2;
+	play.alone = rt->sched.ticks_per_1024ns / 8;
 	play_windows(100);
-	ok(!a_load(&kind[0]->gate, relaxed), "half a microsecond: no gate");
+	ok(!a_load(&kind[0]->gate, relaxed), "bodies of 0.13 us: no gate");
+	end();
+	begin();
+	make_convoy();
+	play.word[0] = WORD;
+	play.stretch = 0;
+	play.alone = rt->sched.ticks_per_1024ns / 2;
+	ok(windows_until(1, 64), "bodies of half a microsecond have one");
 	end();
 }
 
