@@ -112,6 +112,10 @@ int uses_expect(struct task **t, unsigned nr)
 	unsigned i;
 	int rc;
 
+	for (i = 0; i < nr && !claim_of(t[i]); i++)
+		;
+	if (i == nr)
+		return 0;
 	rc = init_set(&s, t, nr);
 	for (i = 0; i < nr && !rc; i++)
 		rc = expect_task(t[i], &s);

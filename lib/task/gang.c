@@ -331,6 +331,9 @@ static int start_members(struct lkdf_gang *g)
 	a_store(&g->nr_left, g->nr - 1, relaxed);
 	if (g->nr == 1)
 		return 0;
+	/* Of one alone all or none goes without a group. */
+	if (g->nr == 2)
+		return task_submit(g->rt, g->scope, &g->task[1], NULL);
 	return task_submit_many(g->rt, g->scope, &g->task[1], g->nr - 1, NULL);
 }
 
