@@ -21,6 +21,7 @@
 #define MAX_THREADS 1024 /* of a team: workers of a runtime */
 #define MAX_LEVELS 16 /* of OMP_NUM_THREADS */
 #define NR_SIZES 5 /* of tasks, by bytes of argument */
+#define TASK_ROOM 96 /* the least: what a task of lkdf has room for itself */
 #define NR_TASK_ROWS 256
 
 /* omp_sched_t; of a share, too. */

@@ -15,7 +15,7 @@ struct task_kind {
 	_Atomic(struct lkdf_kind *) kind[NR_SIZES]; /* NULL: not made yet */
 };
 
-static const uint32_t sizes[NR_SIZES] = { 128, 256, 512, 2048, 16384 };
+static const uint32_t sizes[NR_SIZES] = { TASK_ROOM, 256, 512, 2048, 16384 };
 
 static int make_kind(struct pool *p, const char *name, unsigned size,
 		     struct lkdf_kind **out)
@@ -55,11 +55,17 @@ void kinds_put(struct pool *p)
 		lkdf_kind_put(p->kind[i]);
 }
 
-/* Its row, which may be new; NULL: there is no room or no memory. */
-static struct task_kind *find_row(struct pool *p, void (*fn)(void *data))
+static unsigned row_of(void (*fn)(void *data))
 {
-	unsigned at = (unsigned)((uintptr_t)fn * 0x9e3779b97f4a7c15u >> 56), i;
+	return (unsigned)((uintptr_t)fn * 0x9e3779b97f4a7c15u >> 56);
+}
+
+/* Its row, which may be new; NULL: there is no room or no memory. */
+static __attribute__((noinline)) struct task_kind *
+find_row(struct pool *p, void (*fn)(void *data))
+{
 	struct task_kind *t, *made = NULL;
+	unsigned at = row_of(fn), i;
 
 	for (i = 0; i < NR_TASK_ROWS; i++, at = (at + 1) % NR_TASK_ROWS) {
 		/* [gomp.kind] what it is; pairs with itself. */
@@ -105,7 +111,10 @@ struct lkdf_kind *kinds_find(struct pool *p, void (*fn)(void *data),
 	if (i == NR_SIZES)
 		return NULL;
 	*room = sizes[i];
-	t = find_row(p, fn);
+	/* [gomp.kind] as above. */
+	t = a_load(&p->named_kind[row_of(fn)], acquire);
+	if (unlikely(!t || t->fn != fn))
+		t = find_row(p, fn);
 	if (!t)
 		return p->kind[i];
 	/* [gomp.kind] as above. */

@@ -20,15 +20,16 @@
 /* So many tasks are made between two counts of those that wait. */
 #define COUNT_EVERY 32
 
+/* Small, so that an argument of some words has room beside it in a task. */
 struct head {
 	void (*fn)(void *data);
 	struct team *team;
-	struct env env;
+	struct env *env; /* a copy for this task; NULL: as the team's */
 	struct reduction *reductions;
-	unsigned depth;
-	bool is_final;
 	struct detach *detach; /* or NULL */
 	void *block; /* the argument; NULL: it follows */
+	unsigned depth;
+	bool is_final;
 };
 
 struct task {
@@ -38,15 +39,40 @@ struct task {
 
 static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
 {
-	gomp_self = (struct self){ .team = h->team,
-				   .c = c,
-				   .env = h->env,
-				   .num = num,
-				   .reductions = h->reductions,
-				   .depth = h->depth,
-				   .is_final = h->is_final,
-				   .part = gomp_self.part,
-				   .share = gomp_self.share };
+	struct self *self = &gomp_self;
+
+	self->team = h->team;
+	self->c = c;
+	self->env = h->env ? *h->env : h->team->env;
+	self->num = num;
+	self->is_final = h->is_final;
+	self->depends = NULL;
+	self->reductions = h->reductions;
+	self->depth = h->depth;
+	if (unlikely(h->env != NULL))
+		free(h->env);
+}
+
+/* All that a task changes; in the rest of it the thread is as it was. */
+static void end_task(const struct self *before)
+{
+	struct self *self = &gomp_self;
+
+	if (unlikely(self->depends != NULL))
+		depends_free(self->depends);
+	self->team = before->team;
+	self->c = before->c;
+	self->env = before->env;
+	self->num = before->num;
+	self->is_final = before->is_final;
+	self->depends = before->depends;
+	self->reductions = before->reductions;
+	self->depth = before->depth;
+}
+
+static void count_begun(struct tally *t)
+{
+	a_store(&t->nr_begun, a_load(&t->nr_begun, relaxed) + 1, relaxed);
 }
 
 int task_run(struct lkdf_ctx *c, void *arg)
@@ -54,18 +80,16 @@ int task_run(struct lkdf_ctx *c, void *arg)
 	struct self before = gomp_self;
 	struct task *t = arg;
 	unsigned num = (unsigned)lkdf_worker(c);
-	struct tally *tally = &t->head.team->pool->tally[num];
 	struct detach *d = t->head.detach;
 
-	a_store(&tally->nr_begun, a_load(&tally->nr_begun, relaxed) + 1,
-		relaxed);
+	count_begun(&t->head.team->pool->tally[num]);
 	begin_task(&t->head, c, num);
 	if (d && detach_hold(d, c))
 		d = NULL;
 	t->head.fn(t->head.block ? t->head.block : t->arg);
-	depends_free(gomp_self.depends);
-	gomp_self = before;
-	free(t->head.block);
+	end_task(&before);
+	if (t->head.block)
+		free(t->head.block);
 	if (d)
 		detach_await(d);
 	return 0;
@@ -85,9 +109,10 @@ static bool many_wait(const struct team *t)
 	return nr > (uint64_t)MANY_WAIT * t->nr;
 }
 
+/* A thread has the number of the worker that it is. */
 static struct tally *own_tally(void)
 {
-	return &gomp_self.team->pool->tally[lkdf_worker(gomp_self.c)];
+	return &gomp_self.team->pool->tally[gomp_self.num];
 }
 
 static void count_made(int nr)
@@ -138,16 +163,46 @@ static void fill_arg(const struct task_args *a, void *to)
 	set_bounds(a, to);
 }
 
-static struct head head_of(const struct task_args *a)
+static bool is_same_env(const struct env *a, const struct env *b)
 {
-	return (struct head){ .fn = a->fn,
-			      .team = team_self(),
-			      .env = gomp_self.env,
-			      .reductions = gomp_self.reductions,
-			      .depth = gomp_self.depth,
-			      .detach = a->detach,
-			      .is_final = gomp_self.is_final ||
-					  a->flags & TASK_FINAL };
+	return a->nr_threads == b->nr_threads && a->schedule == b->schedule &&
+	       a->chunk == b->chunk && a->max_levels == b->max_levels &&
+	       a->bind == b->bind && a->thread_limit == b->thread_limit &&
+	       a->nr_teams == b->nr_teams && a->team_num == b->team_num &&
+	       a->is_dynamic == b->is_dynamic;
+}
+
+static __attribute__((noinline)) struct env *copy_env(void)
+{
+	struct env *e = malloc(sizeof(*e));
+
+	if (e)
+		*e = gomp_self.env;
+	return e;
+}
+
+static bool will_be_final(const struct task_args *a)
+{
+	return gomp_self.is_final || a->flags & TASK_FINAL;
+}
+
+/* False: no memory. */
+static bool fill_head(const struct task_args *a, struct head *h)
+{
+	const struct self *self = &gomp_self;
+
+	h->fn = a->fn;
+	h->team = self->team;
+	h->env = NULL;
+	h->reductions = self->reductions;
+	h->detach = a->detach;
+	h->block = NULL;
+	h->depth = self->depth;
+	h->is_final = will_be_final(a);
+	if (likely(is_same_env(&self->env, &self->team->env)))
+		return true;
+	h->env = copy_env();
+	return h->env != NULL;
 }
 
 /* After a function that this thread has run itself. */
@@ -165,9 +220,8 @@ static void end_detached(struct detach *d)
 static void run_now(const struct task_args *a)
 {
 	struct self before = gomp_self;
-	struct head h = head_of(a);
 
-	gomp_self.is_final = h.is_final;
+	gomp_self.is_final = will_be_final(a);
 	gomp_self.depends = NULL;
 	if (a->copy) {
 		char room[a->size + a->align];
@@ -179,8 +233,7 @@ static void run_now(const struct task_args *a)
 		set_bounds(a, a->data);
 		a->fn(a->data);
 	}
-	depends_free(gomp_self.depends);
-	gomp_self = before;
+	end_task(&before);
 	end_detached(a->detach);
 }
 
@@ -205,43 +258,58 @@ static bool spawn_task(const struct task_args *a, struct lkdf_kind *k,
 static bool spawn_block(const struct task_args *a)
 {
 	size_t align = a->align < ARG_ALIGN ? ARG_ALIGN : a->align;
-	char task[128] __attribute__((aligned(ARG_ALIGN))) = { 0 };
+	char task[TASK_ROOM] __attribute__((aligned(ARG_ALIGN))) = { 0 };
 	struct task *t = (struct task *)task;
 	struct lkdf_kind *k;
 	uint32_t room;
+	void *block = aligned_alloc(align, align_up(a->size, align));
 
-	t->head = head_of(a);
-	k = kinds_find(t->head.team->pool, a->fn, sizeof(task), &room);
-	t->head.block = aligned_alloc(align, align_up(a->size, align));
-	if (!t->head.block)
+	if (!block || !fill_head(a, &t->head)) {
+		free(block);
 		return false;
-	fill_arg(a, t->head.block);
+	}
+	k = kinds_find(t->head.team->pool, a->fn, sizeof(task), &room);
+	fill_arg(a, block);
+	t->head.block = block;
 	if (spawn_task(a, k, task))
 		return true;
 	/* It was made here, so it runs here. */
+	free(t->head.env);
 	if (a->order)
 		task_wait();
-	a->fn(t->head.block);
-	free(t->head.block);
+	a->fn(block);
+	free(block);
 	end_detached(a->detach);
 	return true;
 }
 
+static bool spawn_filled(const struct task_args *a, struct lkdf_kind *k,
+			 struct task *t)
+{
+	if (!fill_head(a, &t->head))
+		return false;
+	fill_arg(a, t->arg);
+	if (likely(spawn_task(a, k, t)))
+		return true;
+	free(t->head.env);
+	return false;
+}
+
 static bool spawn_copied(const struct task_args *a)
 {
+	char small[TASK_ROOM] __attribute__((aligned(ARG_ALIGN)));
 	uint32_t room;
 	struct lkdf_kind *k = kinds_find(team_self()->pool, a->fn,
 					 sizeof(struct task) + a->size, &room);
 
 	if (!k)
 		return spawn_block(a);
+	if (likely(room == TASK_ROOM))
+		return spawn_filled(a, k, (struct task *)small);
 	{
-		char task[room] __attribute__((aligned(ARG_ALIGN)));
-		struct task *t = (struct task *)task;
+		char large[room] __attribute__((aligned(ARG_ALIGN)));
 
-		t->head = head_of(a);
-		fill_arg(a, t->arg);
-		return spawn_task(a, k, task);
+		return spawn_filled(a, k, (struct task *)large);
 	}
 }
 

@@ -231,6 +231,35 @@ static void numbers(void)
 	printf("numbers: %d, %d wrong\n", nr, bad);
 }
 
+/* A task begins with what its creator has set, and sets it for itself only. */
+static void settings(void)
+{
+	int seen[5] = { 0 }, before = omp_get_max_threads();
+
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+#pragma omp task shared(seen)
+		seen[0] = omp_get_max_threads();
+		omp_set_num_threads(7);
+#pragma omp task shared(seen)
+		{
+			seen[1] = omp_get_max_threads();
+			omp_set_num_threads(3);
+#pragma omp task shared(seen)
+			seen[2] = omp_get_max_threads();
+#pragma omp taskwait
+		}
+#pragma omp taskwait
+		seen[3] = omp_get_max_threads();
+#pragma omp task shared(seen) if (0)
+		omp_set_num_threads(5);
+		seen[4] = omp_get_max_threads();
+	}
+	printf("settings: %d %d %d %d, as before: %d\n", seen[1], seen[2],
+	       seen[3], seen[4], seen[0] == before);
+}
+
 static void outside(void)
 {
 	int n = 0;
@@ -253,6 +282,7 @@ int main(void)
 	loops();
 	many();
 	numbers();
+	settings();
 	outside();
 	return 0;
 }
