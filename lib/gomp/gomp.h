@@ -33,6 +33,7 @@ enum schedule {
 	SCHEDULE_AUTO,
 };
 #define SCHEDULE_MONOTONIC 0x80000000u
+#define SCHEDULE_ANY_ORDER 0x40000000u /* our own: of chunks of a thread */
 
 /* A task's variables that OpenMP calls internal control variables. */
 struct env {
@@ -68,9 +69,11 @@ struct work {
 	enum schedule schedule;
 	bool is_ordered;
 	bool is_plain; /* chunks are taken by an addition */
+	bool is_any_order; /* plain, and a thread's chunks come as they like */
 	uint64_t begin, end, step; /* as the program has them, modulo 2^64 */
 	uint64_t nr; /* iterations */
 	uint64_t chunk; /* iterations; 0: static, a block for each thread */
+	uint64_t nr_chunks; /* of one that is plain */
 	void *memory; /* zeroed, for the program; or NULL */
 	struct reduction *reductions; /* of tasks: that of the first thread */
 	struct doacross *doacross; /* iterations wait for others; or NULL */
@@ -84,21 +87,28 @@ struct work {
 struct share {
 	/* Set by the first thread, constant afterwards. */
 	struct work work;
+	uint64_t number; /* of the region's constructs */
 
 	/* Any thread of the team. */
 	_Alignas(CACHE_LINE) _Atomic(struct share *) next;
 	_Atomic(uint32_t) nr_gone;
-	_Alignas(CACHE_LINE) _Atomic(uint64_t) at; /* iterations begun */
+	/* Iterations begun; of a plain one chunks. */
+	_Alignas(CACHE_LINE) _Atomic(uint64_t) at;
 
 	/* Ordered: the iteration whose turn it is; calls, a futex. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) turn;
 	_Atomic(uint32_t) nr_turns;
 };
 
-/* Tasks of one thread; that thread writes, others look. */
+/* Of one thread. */
 struct tally {
+	/* Tasks; that thread writes, others look. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) nr_made;
 	_Atomic(uint64_t) nr_begun;
+
+	/* Chunks that it has taken and not begun, as lot_word(); that thread,
+	 * and others when no more are left elsewhere. */
+	_Atomic(uint64_t) lot;
 };
 
 struct pool {
@@ -231,21 +241,70 @@ void share_leave(void);
 bool share_take(struct share *s, uint64_t *begin, uint64_t *end);
 
 /*
+ * Chunks in a row that a thread takes by one addition, so that threads with
+ * short chunks do not meet at each of them. Where the thread is held, others
+ * take the rest: the last one first.
+ */
+#define LOT_FIRST_SHIFT 8
+#define LOT_SHARE_SHIFT 40
+#define LOT_IS_MADE 255 /* nr while its thread adds */
+
+static inline uint64_t lot_word(const struct share *s, uint64_t first,
+				uint64_t nr)
+{
+	return s->number << LOT_SHARE_SHIFT | first << LOT_FIRST_SHIFT | nr;
+}
+
+static inline unsigned lot_nr(uint64_t word)
+{
+	return word & ((1u << LOT_FIRST_SHIFT) - 1);
+}
+
+static inline uint32_t lot_first(uint64_t word)
+{
+	return (uint32_t)(word >> LOT_FIRST_SHIFT);
+}
+
+/* A chunk when the thread's lot is empty; false: none is left. */
+bool share_take_lot(struct share *s, uint64_t *at);
+
+static inline bool share_take_own(struct share *s, uint64_t *at)
+{
+	struct self *self = &gomp_self;
+	_Atomic(uint64_t) *lot = &self->team->pool->tally[self->num].lot;
+	uint64_t word = a_load(lot, relaxed);
+
+	while (lot_nr(word))
+		if (a_cas(lot, &word, word + (1u << LOT_FIRST_SHIFT) - 1,
+			  relaxed, relaxed)) {
+			*at = lot_first(word);
+			return true;
+		}
+	return share_take_lot(s, at);
+}
+
+/*
  * Of one that is plain. An addition does not fail, whoever else takes some; it
- * goes beyond the last iteration at most once for each thread.
+ * goes beyond the last chunk at most once for each thread.
  */
 static inline bool share_take_plain(struct share *s, uint64_t *begin,
 				    uint64_t *end)
 {
-	uint64_t nr = s->work.nr, chunk = s->work.chunk;
-	uint64_t at = a_load(&s->at, relaxed);
+	const struct work *w = &s->work;
+	uint64_t at;
 
-	if (at < nr)
-		at = a_add(&s->at, chunk, relaxed);
-	if (at >= nr)
-		return false;
-	*begin = at;
-	*end = nr - at < chunk ? nr : at + chunk;
+	if (w->is_any_order && gomp_self.team->nr > 1) {
+		if (!share_take_own(s, &at))
+			return false;
+	} else {
+		at = a_load(&s->at, relaxed);
+		if (at < w->nr_chunks)
+			at = a_add(&s->at, 1, relaxed);
+		if (at >= w->nr_chunks)
+			return false;
+	}
+	*begin = at * w->chunk;
+	*end = w->nr - *begin < w->chunk ? w->nr : *begin + w->chunk;
 	return true;
 }
 

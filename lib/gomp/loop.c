@@ -13,8 +13,8 @@
 /* Where the program goes on after a call of its own. */
 #define FROM __builtin_return_address(0)
 
-/* So many iterations of each thread are no overflow of 64 bits. */
-#define MANY (UINT64_MAX / (2 * MAX_THREADS))
+/* So many fit into the word of a lot. */
+#define MOST_CHUNKS UINT32_MAX
 
 static uint64_t count_steps(uint64_t distance, uint64_t step)
 {
@@ -49,7 +49,8 @@ static struct bounds bounds_ull(bool is_up, ull begin, ull end, ull step)
 struct work loop_work(const struct bounds *b, unsigned schedule, uint64_t chunk,
 		      bool is_ordered)
 {
-	struct work w = { .schedule = schedule & ~SCHEDULE_MONOTONIC,
+	struct work w = { .schedule = schedule & ~(SCHEDULE_MONOTONIC |
+						   SCHEDULE_ANY_ORDER),
 			  .begin = b->begin,
 			  .end = b->end,
 			  .step = b->step,
@@ -66,8 +67,11 @@ struct work loop_work(const struct bounds *b, unsigned schedule, uint64_t chunk,
 		w.schedule = SCHEDULE_STATIC;
 		w.chunk = 0;
 	}
-	w.is_plain = w.schedule == SCHEDULE_DYNAMIC && !is_ordered && w.chunk &&
-		     w.chunk < MANY && w.nr < MANY;
+	if (w.schedule != SCHEDULE_DYNAMIC || is_ordered || !w.chunk)
+		return w;
+	w.nr_chunks = w.nr ? count_steps(w.nr, w.chunk) : 0;
+	w.is_plain = w.nr_chunks <= MOST_CHUNKS;
+	w.is_any_order = w.is_plain && schedule & SCHEDULE_ANY_ORDER;
 	return w;
 }
 
@@ -258,7 +262,7 @@ ANY_LOOP(ordered_start, true)
 LOOP(static, start, SCHEDULE_STATIC)
 LOOP(dynamic, start, SCHEDULE_DYNAMIC)
 LOOP(guided, start, SCHEDULE_GUIDED)
-LOOP(nonmonotonic_dynamic, start, SCHEDULE_DYNAMIC)
+LOOP(nonmonotonic_dynamic, start, SCHEDULE_DYNAMIC | SCHEDULE_ANY_ORDER)
 LOOP(nonmonotonic_guided, start, SCHEDULE_GUIDED)
 LOOP(ordered_static, ordered_start, SCHEDULE_STATIC)
 LOOP(ordered_dynamic, ordered_start, SCHEDULE_DYNAMIC)
@@ -325,7 +329,7 @@ void GOMP_ordered_end(void)
 PARALLEL_LOOP(static, SCHEDULE_STATIC)
 PARALLEL_LOOP(dynamic, SCHEDULE_DYNAMIC)
 PARALLEL_LOOP(guided, SCHEDULE_GUIDED)
-PARALLEL_LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC)
+PARALLEL_LOOP(nonmonotonic_dynamic, SCHEDULE_DYNAMIC | SCHEDULE_ANY_ORDER)
 PARALLEL_LOOP(nonmonotonic_guided, SCHEDULE_GUIDED)
 PARALLEL_RUNTIME(runtime)
 PARALLEL_RUNTIME(nonmonotonic_runtime)

@@ -4,10 +4,15 @@
 #include "base/futex.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SPINS 1000
+
+/* Chunks of a lot; less where each thread has few left. */
+#define LOT 16
+#define LOTS_LEFT 4
 
 void share_free_work(const struct work *w)
 {
@@ -63,6 +68,7 @@ static struct share *share_after(struct share *s, const struct work *work,
 	if (next)
 		return next;
 	made = share_make(work);
+	made->number = s->number + 1;
 	/* [gomp.next] as above. */
 	*is_first = a_cas(&s->next, &next, made, acq_rel, acquire);
 	if (*is_first)
@@ -138,6 +144,80 @@ bool share_take(struct share *s, uint64_t *begin, uint64_t *end)
 	*begin = at;
 	*end = at + chunk;
 	return true;
+}
+
+/* Chunks for this thread's next lot. */
+static uint64_t lot_size(const struct share *s, uint64_t at)
+{
+	uint64_t lots = LOTS_LEFT * (uint64_t)gomp_self.team->nr;
+	uint64_t nr = (s->work.nr_chunks - at) / lots;
+
+	return nr > LOT ? LOT : nr > 1 ? nr : 1;
+}
+
+static bool lot_is_of(uint64_t word, const struct share *s)
+{
+	return word >> LOT_SHARE_SHIFT == lot_word(s, 0, 0) >> LOT_SHARE_SHIFT;
+}
+
+/* True: the lot was of that loop and had a chunk, the last one of which is
+ * ours. */
+static bool take_last(struct share *s, _Atomic(uint64_t) *lot, uint64_t *at)
+{
+	uint64_t word = a_load(lot, relaxed);
+	unsigned spins = 0;
+
+	while (lot_nr(word) && lot_is_of(word, s)) {
+		if (lot_nr(word) == LOT_IS_MADE) {
+			if (++spins % SPINS)
+				a_pause();
+			else
+				sched_yield();
+			word = a_load(lot, relaxed);
+		} else if (a_cas(lot, &word, word - 1, relaxed, relaxed)) {
+			*at = lot_first(word) + lot_nr(word) - 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* From a thread that has not begun all of its own. */
+static bool take_from_others(struct share *s, uint64_t *at)
+{
+	const struct self *self = &gomp_self;
+	struct tally *tally = self->team->pool->tally;
+	unsigned nr = self->team->nr, i;
+
+	for (i = 1; i < nr; i++)
+		if (take_last(s, &tally[(self->num + i) % nr].lot, at))
+			return true;
+	return false;
+}
+
+/*
+ * A thread says that its lot is being made before it adds. So a thread that
+ * finds all chunks of the loop taken sees each lot, or that it is being made,
+ * and then waits for it.
+ */
+bool share_take_lot(struct share *s, uint64_t *at)
+{
+	struct self *self = &gomp_self;
+	_Atomic(uint64_t) *lot = &self->team->pool->tally[self->num].lot;
+	/* [gomp.taken] that lots are made; pairs with [gomp.take]. */
+	uint64_t left, nr, begun = a_load(&s->at, acquire);
+
+	if (begun >= s->work.nr_chunks)
+		return take_from_others(s, at);
+	nr = lot_size(s, begun);
+	a_store(lot, lot_word(s, 0, LOT_IS_MADE), relaxed);
+	/* [gomp.take] that our lot is made, or of those before; pairs with
+	 * [gomp.taken] and itself. */
+	*at = a_add(&s->at, nr, acq_rel);
+	left = *at < s->work.nr_chunks ? s->work.nr_chunks - *at : 0;
+	nr = left < nr ? left : nr;
+	a_store(lot, nr ? lot_word(s, *at + 1, nr - 1) : 0, relaxed);
+	return nr || take_from_others(s, at);
 }
 
 void share_wait_turn(struct share *s)

@@ -195,6 +195,24 @@ static void scan_sums(void)
 	printf("scan: %d %d\n", a[50], a[99]);
 }
 
+/* Threads are in several loops at a time. */
+static void in_a_row(void)
+{
+	int nr_seen[200] = { 0 }, bad = 0, k;
+
+#pragma omp parallel private(k)
+	for (k = 0; k < 200; k++) {
+#pragma omp for schedule(dynamic, 1) nowait
+		for (int i = 0; i < 300 + k; i++) {
+#pragma omp atomic
+			nr_seen[k] += i;
+		}
+	}
+	for (k = 0; k < 200; k++)
+		bad += nr_seen[k] != (300 + k) * (299 + k) / 2;
+	printf("in a row: %d wrong\n", bad);
+}
+
 /* The last value that was written, by the order of iterations. */
 static void last_written(void)
 {
@@ -223,6 +241,7 @@ int main(void)
 	in_order();
 	far_apart();
 	scan_sums();
+	in_a_row();
 	last_written();
 	return 0;
 }
