@@ -40,7 +40,7 @@ struct ask {
 	/* The thread only. */
 	unsigned nr;
 	struct peer {
-		int fd;
+		struct own_fd fd;
 		int64_t end_ns; /* of our patience */
 		bool records;
 	} peer[NR_PEERS];
@@ -58,15 +58,17 @@ static bool pause_for(const struct ask *a, int timeout_ms)
 
 static void hang_up(struct ask *a, unsigned i)
 {
-	int fd = a->peer[i].fd;
+	struct own_fd fd = a->peer[i].fd;
+	bool is_ours = own_fd_is(&fd);
 
 	check(i < a->nr);
 	if (a->peer[i].records)
-		peer_stop(a->rt, fd);
+		peer_stop(a->rt, is_ours ? fd.fd : -1);
 	a->peer[i] = a->peer[--a->nr];
 	/* A forked child may have it, too. */
-	shutdown(fd, SHUT_RDWR);
-	close(fd);
+	if (is_ours)
+		shutdown(fd.fd, SHUT_RDWR);
+	own_fd_close(&fd);
 }
 
 /* False: nobody can be let in any more. */
@@ -91,7 +93,7 @@ static bool let_in(struct ask *a)
 	}
 	check(a->nr < NR_PEERS);
 	a->peer[a->nr++] = (struct peer){
-		.fd = fd,
+		.fd = own_fd_of(fd),
 		.end_ns = clock_now_ns() + PATIENCE_NS,
 	};
 	return true;
@@ -118,7 +120,7 @@ static void hear_peer(struct ask *a, unsigned i)
 	struct peer *p = &a->peer[i];
 
 	check(p->records == (p->end_ns == INT64_MAX));
-	if (!p->records && peer_answer(a->rt, p->fd)) {
+	if (!p->records && own_fd_is(&p->fd) && peer_answer(a->rt, p->fd.fd)) {
 		p->records = true;
 		p->end_ns = INT64_MAX;
 	} else {
@@ -151,7 +153,7 @@ static bool hear_question(struct ask *a)
 	unsigned i;
 
 	for (i = 0; i < a->nr; i++) {
-		fd[2 + i].fd = a->peer[i].fd;
+		fd[2 + i].fd = a->peer[i].fd.fd;
 		fd[2 + i].events = POLLIN;
 	}
 	/* All signals are blocked: it is memory that there was none of. */
@@ -305,7 +307,7 @@ void ask_abandon(struct lkdf *rt)
 	if (!a)
 		return;
 	for (i = 0; i < a->nr && i < NR_PEERS; i++)
-		close(a->peer[i].fd);
+		own_fd_close(&a->peer[i].fd);
 	destroy_ask(a);
 	rt->ask = NULL;
 }

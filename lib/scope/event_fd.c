@@ -8,6 +8,7 @@
 #include "scope/event_call.h"
 
 #include "base/err.h"
+#include "base/own_fd.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "scope/event_tap.h"
@@ -21,14 +22,14 @@ struct waker {
 	struct event_hook hook;
 	struct event_tap tap;
 	struct lkdf *rt;
-	int fd;
+	struct own_fd fd;
 };
 
 static void free_waker(struct waker *w)
 {
 	struct heap *h = w->rt->heap;
 
-	close(w->fd);
+	own_fd_close(&w->fd);
 	heap_free(h, heap_thread_cache(h), w);
 }
 
@@ -40,7 +41,8 @@ static void fd_fired(struct event_tap *t, int error)
 	(void)error;
 	event_hook_del(w->rt, &w->hook);
 	/* A forked child may hold it, too. */
-	shutdown(w->fd, SHUT_RDWR);
+	if (own_fd_is(&w->fd))
+		shutdown(w->fd.fd, SHUT_RDWR);
 	free_waker(w);
 	event_put(e);
 }
@@ -51,7 +53,7 @@ static void close_waker(struct event_hook *h, bool is_child)
 	struct waker *w = container_of(h, struct waker, hook);
 
 	if (is_child)
-		close(w->fd);
+		own_fd_close(&w->fd);
 	else
 		free_waker(w);
 }
@@ -64,7 +66,7 @@ static int open_pair(struct waker *w)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
 		       fd))
 		return err(-errno, "event: no descriptor: %s", strerror(errno));
-	w->fd = fd[1];
+	w->fd = own_fd_of(fd[1]);
 	return fd[0];
 }
 

@@ -3,6 +3,7 @@
 #ifndef SIGNAL_BPF_PINS_H
 #define SIGNAL_BPF_PINS_H
 
+#include "base/own_fd.h"
 #include "signal/workers.h"
 
 #include <lkdf_probe.h>
@@ -16,7 +17,7 @@ struct mapped {
 struct bpf_pins {
 	struct mapped head, slots, words;
 	struct mapped stacks; /* nr 0: an older probe has none */
-	int program; /* "register" */
+	struct own_fd program; /* "register" */
 	uint64_t key;
 };
 

@@ -94,8 +94,7 @@ static void free_pins(struct bpf_pins *p)
 	unmap_pins(&p->slots);
 	unmap_pins(&p->words);
 	unmap_pins(&p->stacks);
-	if (p->program >= 0)
-		close(p->program);
+	own_fd_close(&p->program);
 	free(p);
 }
 
@@ -133,8 +132,9 @@ static int open_pins(const char *dir, struct bpf_pins *p)
 	if (!rc)
 		rc = check_head(p);
 	if (!rc) {
-		p->program = get_pin(dir, "register");
-		rc = p->program < 0 ? p->program : 0;
+		rc = get_pin(dir, "register");
+		p->program = own_fd_of(rc);
+		rc = rc < 0 ? rc : 0;
 	}
 	if (!rc)
 		open_stacks(dir, p);
@@ -167,7 +167,7 @@ int src_bpf_open(struct workers *b)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return -ENOMEM;
-	p->program = -1;
+	p->program = OWN_FD_NONE;
 	rc = open_pins(b->pins, p);
 	if (rc) {
 		say_why(b, rc);
@@ -211,7 +211,7 @@ void src_bpf_enter(struct workers *b, int executor,
 	r.kind_at = (uintptr_t)&f->kind;
 	memcpy(r.own, own->range, sizeof(r.own));
 	memset(&attr, 0, sizeof(attr));
-	attr.test.prog_fd = (uint32_t)p->program;
+	attr.test.prog_fd = (uint32_t)p->program.fd;
 	attr.test.ctx_in = (uintptr_t)&r;
 	attr.test.ctx_size_in = sizeof(r);
 	a_store(&f->slot, 0, relaxed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "signal/src_kmod.h"
 
+#include "base/own_fd.h"
 #include "base/util.h"
 #include "mem/pages_ask.h"
 
@@ -24,7 +25,7 @@
 #define MAX_SIGNALS 100
 
 struct kmod {
-	int fd;
+	struct own_fd fd;
 	bool can_poll;
 	char *map;
 	size_t bytes;
@@ -76,7 +77,7 @@ static void delete_region(struct board *b, unsigned id)
 	struct lkdf_kmod_region req = { .size = sizeof(req), .id = id };
 	struct kmod *k = b->own;
 
-	b->call(k->fd, LKDF_KMOD_DEL, &req);
+	b->call(k->fd.fd, LKDF_KMOD_DEL, &req);
 }
 
 /* In larger blocks where there is no room for so many. */
@@ -86,7 +87,7 @@ static int add_region(struct board *b, struct lkdf_kmod_region *req)
 	int rc;
 
 	do {
-		rc = b->call(k->fd, LKDF_KMOD_ADD, req);
+		rc = b->call(k->fd.fd, LKDF_KMOD_ADD, req);
 	} while (rc == -ENOSPC && req->len >> req->block_shift++);
 	return rc;
 }
@@ -188,7 +189,7 @@ static bool kmod_look(struct board *b, unsigned id)
 
 	copy_words(b, r, before);
 	for (i = 0; i < MAX_CALLS && !rc && req.resume_block < nr; i++)
-		rc = b->call(k->fd, LKDF_KMOD_REFRESH, &req);
+		rc = b->call(k->fd.fd, LKDF_KMOD_REFRESH, &req);
 	copy_words(b, r, now);
 	if (memcmp(before, now, nr * sizeof(*now)))
 		board_has_changed(b);
@@ -220,7 +221,7 @@ static int kmod_count(const struct board *b, uint64_t start, uint64_t end,
 		req.len = min_u64(end - start, k->max_query);
 		req.counts_ptr = (uintptr_t)on;
 		req.nr_counts = PAGES_MAX_NODES;
-		rc = b->call(k->fd, LKDF_KMOD_QUERY, &req);
+		rc = b->call(k->fd.fd, LKDF_KMOD_QUERY, &req);
 		if (rc == -EAGAIN && tries++ < MAX_CALLS) {
 			rc = 0;
 			continue;
@@ -237,7 +238,7 @@ static int kmod_fd(const struct board *b)
 {
 	const struct kmod *k = b->own;
 
-	return k->can_poll ? k->fd : -1;
+	return k->can_poll ? k->fd.fd : -1;
 }
 
 /* ---- open and close ------------------------------------------------------ */
@@ -249,7 +250,7 @@ static void kmod_close(struct board *b, bool is_child)
 
 	if (k->map && !is_child)
 		munmap(k->map, k->bytes);
-	close(k->fd);
+	own_fd_close(&k->fd);
 	free(k);
 }
 
@@ -273,7 +274,7 @@ static const char *set_up(struct board *b, struct kmod *k)
 	struct lkdf_kmod_setup req = { .size = sizeof(req) };
 	int rc;
 
-	rc = b->call(k->fd, LKDF_KMOD_INFO, &info);
+	rc = b->call(k->fd.fd, LKDF_KMOD_INFO, &info);
 	if (rc)
 		return strerror(-rc);
 	if (info.abi_major != LKDF_KMOD_ABI_MAJOR ||
@@ -287,13 +288,13 @@ static const char *set_up(struct board *b, struct kmod *k)
 	req.nr_regions = (uint32_t)min_u64(BOARD_RANGES, info.max_regions);
 	req.nr_blocks = (uint32_t)min_u64(MAX_BLOCKS, info.max_blocks);
 	do {
-		rc = b->call(k->fd, LKDF_KMOD_SETUP, &req);
+		rc = b->call(k->fd.fd, LKDF_KMOD_SETUP, &req);
 	} while (rc == -ENOMEM && (req.nr_blocks /= 2) >= MIN_BLOCKS);
 	if (rc)
 		return rc == -ENOMEM ? "no memory, see ulimit -l"
 				     : strerror(-rc);
 	k->bytes = req.map_bytes;
-	k->map = mmap(NULL, k->bytes, PROT_READ, MAP_SHARED, k->fd, 0);
+	k->map = mmap(NULL, k->bytes, PROT_READ, MAP_SHARED, k->fd.fd, 0);
 	if (k->map != MAP_FAILED)
 		return NULL;
 	k->map = NULL;
@@ -320,8 +321,7 @@ static int give_up(struct board *b, struct kmod *k, const char *why)
 	snprintf(b->why, sizeof(b->why), "%s: %s", LKDF_KMOD_DEVICE, why);
 	if (k->map)
 		munmap(k->map, k->bytes);
-	if (k->fd >= 0)
-		close(k->fd);
+	own_fd_close(&k->fd);
 	free(k);
 	return 1;
 }
@@ -335,9 +335,9 @@ int src_kmod_open(struct board *b)
 		return -ENOMEM;
 	if (!b->call)
 		b->call = call_kernel;
-	k->fd = open(b->device ? b->device : LKDF_KMOD_DEVICE,
-		     O_RDWR | O_CLOEXEC);
-	if (k->fd < 0)
+	k->fd = own_fd_of(open(b->device ? b->device : LKDF_KMOD_DEVICE,
+			       O_RDWR | O_CLOEXEC));
+	if (k->fd.fd < 0)
 		return give_up(b, k, strerror(errno));
 	why = set_up(b, k);
 	if (!why && !is_map(k))

@@ -6,6 +6,7 @@
  * the runtime closes.
  */
 #include "tests/api/api.h"
+#include "tests/api/probe.h"
 
 #include <fcntl.h>
 #include <lkdf/io.h>
@@ -60,15 +61,21 @@ static int close_under(const char *options)
 	struct lkdf *rt = api_open(options);
 	struct lkdf_kind *k = api_kind(rt, "nop", nop, 0, 0), *io;
 	int fd[NR_FILES], i, wrong = 0;
+	struct lkdf_event e;
 	struct stat st;
 
 	have_poller(rt, &io);
+	/* Its other end is the library's. */
+	must(lkdf_event_create(rt, 1, 0, &e));
+	wrong |= (lkdf_event_fd(e) < 0) << 2;
 	close_all();
 	for (i = 0; i < NR_FILES; i++)
 		fd[i] = open(path_of(i), O_RDWR | O_CREAT | O_TRUNC, 0600);
 	for (i = 0; i < 2000; i++)
 		lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL);
 	wrong |= lkdf_scope_wait(rt, NULL, -1) != 0;
+	lkdf_event_signal(e, 0);
+	lkdf_event_put(e);
 	lkdf_kind_put(k);
 	lkdf_kind_put(io);
 	wrong |= (lkdf_close(rt) != 0) << 1;
@@ -100,9 +107,27 @@ static void nothing_is_harmed(const char *options)
 		unlink(path_of(i));
 }
 
-int main(void)
+/* A runtime keeps a descriptor of the probe's. */
+static void with_a_probe(const char *self)
 {
 	char options[PATH_MAX];
+
+	if (!probe_start(self, "")) {
+		probe_absent("descriptors that are closed beside a probe");
+		probe_end();
+		return;
+	}
+	snprintf(options, sizeof(options), "workers=2,probe=\"%s/bpf\"",
+		 probe_dir);
+	nothing_is_harmed(options);
+	probe_end();
+}
+
+int main(int argc, char **argv)
+{
+	char options[PATH_MAX];
+
+	(void)argc;
 
 	tap_start(100);
 #ifdef __SANITIZE_THREAD__
@@ -116,6 +141,7 @@ int main(void)
 	snprintf(options, sizeof(options), "workers=2,io=threads,trace=%s/two",
 		 dir);
 	nothing_is_harmed(options);
+	with_a_probe(argv[0]);
 	snprintf(options, sizeof(options), "%s/trace", dir);
 	unlink(options);
 	snprintf(options, sizeof(options), "%s/two", dir);

@@ -83,7 +83,7 @@ static void times_grow(void)
 /* Until workers that come by have closed two of them. */
 static void windows_are_told(void)
 {
-	struct lkdf *rt = api_open("workers=2,final");
+	struct lkdf *rt = api_open("workers=2,probe=\"\",final");
 	struct lkdf_kind *k = api_kind(rt, "compute", compute, 0, 0);
 	struct lkdf_facts all;
 	uint64_t ns = 0;
