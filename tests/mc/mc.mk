@@ -16,6 +16,7 @@ MC_SRC_pulse = $(MC_SRC_event)
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_gate = $(MC_SRC_strand)
+MC_SRC_group = $(MC_SRC_strand)
 MC_SRC_help = $(MC_SRC_strand) lib/sched/help.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_join := lib/sched/deque.c lib/sched/joiner.c
@@ -112,7 +113,7 @@ $(foreach n,$(MC_NAMES),$(eval $(call mc_program,$n)))
 
 # A test program that weakens each access in turn and runs all the others.
 # The slow ones come last: they need not look at what others kill.
-MC_SLOW := $(addprefix $(BUILD)/tests/mc/mc_,part strand ring far)
+MC_SLOW := $(addprefix $(BUILD)/tests/mc/mc_,group part strand ring far)
 MC_MUTATED := $(filter-out %/mc_litmus $(MC_SLOW),$(MC_PROGRAMS)) $(MC_SLOW)
 $(BUILD)/tests/mc/mutants: $(MC_PROGRAMS) tests/mc/mc.mk
 	$(Q)printf '#!/bin/sh\nexec tests/mc/mutate.sh%s\n' \

@@ -33,11 +33,7 @@ static void init_queue(struct backlog *b)
 /* Made, but in no list yet. */
 static void init_part(int nr)
 {
-	int i;
-
 	init_with(nr, false);
-	for (i = 0; i < nr; i++)
-		a_store(&workers[i].is_parking, 0, relaxed);
 	init_queue(&part.bound);
 	init_queue(&part.wish);
 	part.node = &nodes[0];

@@ -44,7 +44,9 @@ done
 sed -n 's/^killed //p' "$dir"/all.* | sort -u >"$dir/killed"
 sed -n 's/^survived //p' "$dir"/all.* | sort -u | comm -23 - "$dir/killed" \
 	>"$dir/survived"
-sed -n 's/ *#.*//; /./p' "$allow" | sort -u >"$dir/allowed"
+sed -n 's/ *#.*//; /./p' "$allow" |
+	awk -v files="$MC_FILES" 'index($0, files) == 1' | sort -u \
+	>"$dir/allowed"
 comm -23 "$dir/survived" "$dir/allowed" >"$dir/unlisted"
 if [ "$nr_shares" -eq 1 ]; then
 	comm -13 "$dir/survived" "$dir/allowed" >"$dir/stale"

@@ -64,6 +64,10 @@ static void init_worker(int id, int nr, bool is_spread)
 	int i;
 
 	a_store(&w->attn, 0, relaxed);
+	a_store(&w->holdoff_until, 0, relaxed);
+	a_store(&w->is_parking, 0, relaxed);
+	w->has_deferred = false;
+	w->holdoff_nap_ns = 0;
 	w->executor = &executors[id];
 	w->executor->worker = w;
 	w->executor->counters = &counters[id];
