@@ -120,8 +120,10 @@ struct pool {
 	unsigned nr; /* workers */
 	struct pool *next; /* under the lock of all pools */
 
-	/* The thread whose region it runs: as what tools know it. */
+	/* The thread whose region it runs: as what tools know it, and the size
+	 * of the gang, 0: not known. */
 	void (*named)(void *data);
+	unsigned size;
 
 	/* Any thread adds, by a hash of the function: kinds of its tasks. */
 	_Atomic(struct task_kind *) named_kind[NR_TASK_ROWS];

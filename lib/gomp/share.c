@@ -37,9 +37,11 @@ static void share_free(struct team *t, struct share *s)
 		free(s);
 }
 
-/* This thread needs it no more. */
+/* This thread needs it no more. The team's own, with no memory, just ends. */
 static void share_go(struct team *t, struct share *s)
 {
+	if (s == &t->first && !s->work.memory && !s->work.doacross)
+		return;
 	/* [gomp.gone] what it did there; pairs with itself. */
 	if (a_add(&s->nr_gone, 1, acq_rel) + 1 == t->nr)
 		share_free(t, s);

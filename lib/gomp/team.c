@@ -113,6 +113,18 @@ static void name_run(struct pool *p, void (*fn)(void *data))
 	p->named = fn;
 }
 
+/* Tasks run on threads of the team, as their numbers say. */
+static int size_gang(struct pool *p, unsigned nr)
+{
+	int rc;
+
+	if (likely(p->size == nr))
+		return 0;
+	rc = lkdf_gang_resize(p->gang, nr);
+	p->size = rc ? 0 : nr;
+	return rc;
+}
+
 static void run_several(struct team *t, struct pool *p)
 {
 	if (t->nr > p->nr)
@@ -122,8 +134,7 @@ static void run_several(struct team *t, struct pool *p)
 	memset(p->tally, 0, t->nr * sizeof(*p->tally));
 	t->pool = p;
 	t->nr_active++;
-	/* Tasks run on threads of the team, as their numbers say. */
-	if (t->nr < 2 || lkdf_gang_resize(p->gang, t->nr) ||
+	if (t->nr < 2 || size_gang(p, t->nr) ||
 	    lkdf_gang_run(p->gang, t->nr, run_member, t)) {
 		t->nr_active--;
 		run_alone(t);
