@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "data/place.h"
 #include "mem/heap.h"
+#include "sched/client.h"
 #include "sched/guest.h"
 #include "sched/help.h"
 #include "scope/scope.h"
@@ -109,6 +110,21 @@ static int seat_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+/*
+ * Notes on which CPU this thread is. If the other one has noted the same CPU it
+ * may want it, and a worker that finds nothing to do here gives it way as it
+ * does to a client.
+ */
+static void meet_at(struct lkdf_gang *g, _Atomic(int) *own,
+		    const _Atomic(int) *other)
+{
+	int cpu = sched_getcpu();
+
+	a_store(own, cpu, relaxed);
+	if (unlikely(a_load(other, relaxed) == cpu))
+		client_comes(&g->rt->sched);
+}
+
 /* Its tasks first. Afterwards the gang may be gone. */
 static int member_body(struct lkdf_ctx *c, void *arg)
 {
@@ -118,6 +134,7 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 
 	g->fn(c, m->num, g->u);
 	note_error(g, task_join(c));
+	meet_at(g, &g->member_cpu, &g->first_cpu);
 	/* [gang.left] what we did; pairs with [gang.done], and with [help.d].
 	 */
 	if (a_sub(&g->nr_left, 1, seq_cst) == 1)
@@ -265,6 +282,8 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 		return -ENOMEM;
 	*g = (struct lkdf_gang){ .rt = rt,
 				 .first = &rt->sched.workers[0],
+				 .first_cpu = -1,
+				 .member_cpu = -1,
 				 .nr_places = (unsigned)rt->sched.nr_regular,
 				 .size = (unsigned)rt->sched.nr_regular };
 	rc = scope_create(rt, rt->root, &(struct lkdf_scope_attr){ 0 },
@@ -373,6 +392,7 @@ static void run_first(struct lkdf_gang *g)
 	uint32_t left;
 
 	call_first(g);
+	meet_at(g, &g->first_cpu, &g->member_cpu);
 	/* [gang.done] what they did; pairs with [gang.left]. */
 	while ((left = a_load(&g->nr_left, acquire)) != 0)
 		help_until(g->first, &g->nr_left, left);

@@ -60,6 +60,9 @@ struct lkdf_gang {
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) round;
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) nr_left; /* but member 0 */
 	_Atomic(int32_t) error; /* 0 or the first */
+
+	/* Where member 0 and the last other one were at their end. */
+	_Atomic(int) first_cpu, member_cpu;
 };
 
 /* The runtime has workers. 0 or -errno. */
