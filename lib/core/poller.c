@@ -165,34 +165,69 @@ static int call_poller(struct pollers *p, struct poller *one)
 	return rc;
 }
 
-/* -1: another thread does so. Else: has one of them found something? */
-static int call_all(struct lkdf *rt)
+/* Under lock. Has one of them found something? */
+static bool call_each(struct pollers *p)
 {
+	bool has_found = false;
+	uint32_t i;
+
+	for (i = a_load(&p->nr, relaxed); i && !list_is_empty(&p->list); i--)
+		has_found |=
+			call_poller(p, container_of(p->list.next, struct poller,
+						    list)) > 0;
+	return has_found;
+}
+
+/* Under lock: for as long as more is expected. */
+static void call_again(struct pollers *p, struct worker *w)
+{
+	int64_t begin = clock_now_ns(), now = begin, found_at = begin;
+	bool has_found;
+
+	while (a_load(&p->nr, relaxed) && !worker_has_own(w) &&
+	       now - found_at < POLL_AGAIN_NS && now - begin < POLL_STAY_NS) {
+		has_found = call_each(p);
+		now = clock_now_ns();
+		if (has_found)
+			found_at = now;
+	}
+}
+
+/*
+ * is_idle: on a worker that looks for work. -1: another thread does so. Else:
+ * has one of them found something?
+ */
+static int call_all(struct lkdf *rt, bool is_idle)
+{
+	struct executor *ex = runtime_executor(rt);
+	struct worker *w = ex ? ex->worker : NULL;
 	struct pollers *p = &rt->pollers;
-	uint32_t nobody = 0, i;
-	int has_found = 0;
+	uint32_t nobody = 0;
+	bool has_found;
 
 	/* [poller.run] what the last runner did; pairs with [poller.ran]. */
 	if (a_load(&p->is_running, relaxed) ||
 	    !a_cas(&p->is_running, &nobody, 1, acquire, relaxed))
 		return -1;
 	lock_take(&p->lock);
-	for (i = a_load(&p->nr, relaxed); i && !list_is_empty(&p->list); i--)
-		has_found |=
-			call_poller(p, container_of(p->list.next, struct poller,
-						    list)) > 0;
+	has_found = call_each(p);
+	if (has_found && w) {
+		w->has_found = true;
+		if (is_idle)
+			call_again(p, w);
+	}
 	if (has_found && p->nap_ns > POLL_MIN_NS)
 		arm_timer(rt, POLL_MIN_NS);
 	lock_give(&p->lock);
 	/* [poller.ran] what the functions did; pairs with [poller.run]. */
 	a_store(&p->is_running, 0, release);
-	runtime_show(runtime_executor(rt));
+	runtime_show(ex);
 	return has_found;
 }
 
 bool pollers_run(struct lkdf *rt)
 {
-	return call_all(rt) >= 0;
+	return call_all(rt, true) >= 0;
 }
 
 /* Under lock. */
@@ -210,7 +245,7 @@ unsigned pollers_tick(struct lkdf *rt)
 	 * with itself. */
 	if (!a_load(&p->is_due, relaxed) || !a_xchg(&p->is_due, 0, acq_rel))
 		return 0;
-	has_found = call_all(rt) > 0;
+	has_found = call_all(rt, false) > 0;
 	lock_take(&p->lock);
 	arm_timer(rt, has_found ? POLL_MIN_NS : longer_nap(p));
 	lock_give(&p->lock);

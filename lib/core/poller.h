@@ -6,6 +6,11 @@
  * call them: after POLL_MIN_NS, and twice as long for each time that none of
  * them finds something, up to POLL_MAX_NS.
  *
+ * Something that was found is often followed by something else: an idle
+ * worker calls them again at once, until they have found nothing for
+ * POLL_AGAIN_NS or made a task for it, and for POLL_STAY_NS at most: then it
+ * looks elsewhere, and spins for as long as behind a task.
+ *
  * A thread is the runner, one at a time. The runner has no lock while it calls
  * a function, which may add and remove functions, the called one among them.
  */
@@ -22,6 +27,8 @@ struct lkdf;
 
 #define POLL_MIN_NS 20000
 #define POLL_MAX_NS 1000000
+#define POLL_AGAIN_NS 5000
+#define POLL_STAY_NS 50000
 
 typedef int (*poll_fn)(void *u);
 

@@ -340,13 +340,11 @@ static inline bool has_to_go(struct worker *w)
 /* Spinner -> busy. True: nobody of the node looks for work any more. */
 static bool leave_spinners(struct worker *w)
 {
-	struct sched *s = w->sched;
-
 	if (!park_found(&w->node->park))
 		return false;
 	/* [urgent.look] after we left; pairs with [urgent.set]. */
-	if (unlikely(a_load(&s->has_urgent, seq_cst)))
-		s->ops.urgent(w->executor->rt);
+	if (unlikely(a_load(&w->sched->has_urgent, seq_cst)))
+		w->sched->ops.urgent(w->executor->rt);
 	return true;
 }
 
@@ -445,6 +443,7 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 			return true;
 		idle_pause(s->nr_workers);
 		idle = clock_ticks() - start;
+		ticks = idle_spins_for(w, ticks, idle + far);
 		if (idle > aside && idle < ticks) {
 			step_aside(w);
 			aside = idle + s->aside_ticks;

@@ -25,6 +25,20 @@ static inline bool idle_spins_on(const struct worker *w)
 	return policy_spins_on(park_spinners(word), park_sleepers(word), w->id);
 }
 
+/*
+ * This worker only: a completion that has come meanwhile, and has called no
+ * more than a function, is followed by the next one as a task is by work. The
+ * worker spins until it is idle for more then, else for ticks as before.
+ */
+static inline uint64_t idle_spins_for(struct worker *w, uint64_t ticks,
+				      uint64_t more)
+{
+	if (likely(!w->has_found))
+		return ticks;
+	w->has_found = false;
+	return more;
+}
+
 /* Looks for work, sleeping if there is none. False: the runtime stops. */
 bool idle_find(struct worker *w, uint64_t *item);
 

@@ -174,6 +174,7 @@ struct worker {
 	uint64_t idle_since; /* ticks; while it looks for work */
 	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
 	uint32_t nr_rounds; /* looks at all places since it is idle */
+	bool has_found; /* completions meanwhile; idle_spins_for() */
 	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
 	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
 	uint64_t waited_ns; /* for its CPU, when bind.h looked last */
@@ -211,6 +212,13 @@ static inline bool worker_has_private(struct worker *w)
 {
 	return deque_has_private(&w->deque[CLASS_NORMAL]) ||
 	       unlikely(a_load(&w->other_classes, relaxed));
+}
+
+/* This worker only: a task that it may run before it looks elsewhere. */
+static inline bool worker_has_own(struct worker *w)
+{
+	return deque_size(&w->deque[CLASS_NORMAL]) ||
+	       a_load(&w->other_classes, relaxed);
 }
 
 static inline bool worker_has_request(struct worker *w)

@@ -260,11 +260,14 @@ int lkdf_event_from_fd(struct lkdf *rt, int fd, short poll_events,
  *      lkdf_poll_remove() has returned
  *
  * Workers that look for work call @fn each time round, busy ones between two
- * bodies. While all workers sleep, one of them wakes for it: after 20 us, then
- * after twice as long up to 1 ms, and after 20 us again once @fn has found
- * something. The runtime calls one such function at a time, on one thread, so a
- * library that wants to be called by one thread at a time may be called there
- * and nowhere else. An entry for each call of lkdf_poll_add() is kept.
+ * bodies. Once @fn has found something, an idle worker calls it again without a
+ * pause, until it has found nothing for 5 us or the worker has a task to run,
+ * and for 50 us at most. While all workers sleep, one of them wakes for it:
+ * after 20 us, then after twice as long up to 1 ms, and after 20 us again once
+ * @fn has found something. The runtime calls one such function at a time, on
+ * one thread, so a library that wants to be called by one thread at a time may
+ * be called there and nowhere else. An entry for each call of lkdf_poll_add()
+ * is kept.
  *
  * Context: any thread, bodies and such functions included, does not block. @fn
  * must not wait, nor close the runtime. With serial=yes the runtime calls @fn

@@ -125,6 +125,60 @@ static void busy_workers_call_it(void)
 	must(lkdf_close(rt));
 }
 
+/* It finds something each time, and where a task is to run makes one. */
+struct rich {
+	struct lkdf *rt;
+	struct lkdf_kind *kind; /* of note_run(); NULL: no task */
+	atomic_int nr_run;
+	int nr, nr_made, made_at, most_later;
+};
+
+static int find_always(void *u)
+{
+	struct rich *r = u;
+	atomic_int *at = &r->nr_run;
+	struct lkdf_task t = { .size = sizeof(t), .kind = r->kind, .arg = &at };
+
+	r->nr++;
+	if (!r->kind)
+		return 1;
+	if (r->nr_made != atomic_load(&r->nr_run)) {
+		if (r->nr - r->made_at > r->most_later)
+			r->most_later = r->nr - r->made_at;
+	} else if (r->nr_made < NR_CALLS) {
+		must(lkdf_submit(r->rt, NULL, &t, NULL));
+		r->nr_made++;
+		r->made_at = r->nr;
+	}
+	return 1;
+}
+
+/* A worker stays with a function that finds something, but not for ever. */
+static void tasks_run_beside_what_it_finds(void)
+{
+	struct lkdf *rt = api_open("workers=1");
+	struct lkdf_kind *k = api_kind(rt, "note", note_run, sizeof(void *), 0);
+	struct rich none = { .rt = rt }, all = { .rt = rt, .kind = k };
+	atomic_int nr = 0, *at = &nr;
+	int i;
+
+	must(lkdf_poll_add(rt, find_always, &none));
+	for (i = 0; i < NR_CALLS; i++)
+		must(api_call(rt, k, &at));
+	must(lkdf_poll_remove(rt, find_always, &none));
+	is(nr, NR_CALLS,
+	   "tasks of another thread run beside a function that "
+	   "always finds something");
+	must(lkdf_poll_add(rt, find_always, &all));
+	while (atomic_load(&all.nr_run) < NR_CALLS)
+		sched_yield();
+	must(lkdf_poll_remove(rt, find_always, &all));
+	ok(all.most_later <= 2, "a task that it has made goes before its next "
+				"calls");
+	lkdf_kind_put(k);
+	must(lkdf_close(rt));
+}
+
 static void one_at_a_time(void)
 {
 	struct lkdf *rt = api_open("workers=4");
@@ -234,6 +288,7 @@ int main(void)
 		must(lkdf_close(rt));
 	}
 	busy_workers_call_it();
+	tasks_run_beside_what_it_finds();
 	one_at_a_time();
 	removed_is_not_called();
 	misuse_is_refused();
