@@ -14,8 +14,9 @@
 
 /* After so long without a request the poller goes. */
 #define LINGER_NS 1000000
-/* The poller asks MPI again for so long after it has found something. */
-#define AGAIN_NS 5000
+/* Requests get names when none was complete for so long, or no name is newer
+ * than LINGER_NS. */
+#define NAME_NS 5000
 
 enum way {
 	WAY_NONE, /* nobody has told */
@@ -36,7 +37,8 @@ struct waiter {
 	MPI_Status *status; /* MPI_STATUS_IGNORE: nowhere */
 	uint64_t region; /* of lkdf_region_begin() */
 	enum way way;
-	int peer;
+	int peer, tag;
+	bool has_name; /* the event, and it needs no other */
 };
 
 struct fresh {
@@ -74,7 +76,8 @@ struct lkdf_mpi {
 	struct waiter *waiters;
 	int *indices;
 	unsigned nr, room;
-	int64_t quiet_since;
+	unsigned nr_named; /* events of the first ones have their names */
+	int64_t quiet_since, named_at;
 };
 
 /* For lkdf_poll_add(): u is the handle. */
@@ -96,7 +99,9 @@ int mpi_align(struct lkdf_mpi *m);
 
 /* Under lock: what was told of a request, which is forgotten. */
 struct told mpi_told(struct lkdf_mpi *m, MPI_Request request);
-void mpi_told_text(const struct told *t, char *to, size_t size);
+
+/* The event is named after a request, and nr_more of its others. */
+void mpi_name(struct lkdf_event e, const struct told *t, unsigned nr_more);
 
 /* Room for nr elements in an array that *at points to; false: no memory. */
 bool mpi_room(void *at, unsigned *room, unsigned nr, size_t size);

@@ -100,15 +100,36 @@ static void tell_one(struct lkdf_mpi *m, unsigned i, const MPI_Status *status,
 /* Those whose event was told go; the order of the others stays. */
 static void close_gaps(struct lkdf_mpi *m)
 {
-	unsigned i, nr = 0;
+	unsigned i, nr = 0, nr_named = 0;
 
 	for (i = 0; i < m->nr; i++) {
 		if (!m->waiters[i].event.slot)
 			continue;
 		m->requests[nr] = m->requests[i];
 		m->waiters[nr++] = m->waiters[i];
+		nr_named += i < m->nr_named;
 	}
 	m->nr = nr;
+	m->nr_named = nr_named;
+}
+
+/*
+ * Names cost more than all else of a message, and only somebody who looks while
+ * a request is under way sees them: most are complete before they have one.
+ */
+static void name_events(struct lkdf_mpi *m)
+{
+	const struct waiter *w;
+
+	for (; m->nr_named < m->nr; m->nr_named++) {
+		w = &m->waiters[m->nr_named];
+		if (!w->has_name)
+			mpi_name(w->event,
+				 &(struct told){ .way = w->way,
+						 .peer = w->peer,
+						 .tag = w->tag },
+				 0);
+	}
 }
 
 /* MPI itself has failed: nobody can say more of any of them. */
@@ -153,11 +174,11 @@ static unsigned test_some(struct lkdf_mpi *m)
 }
 
 /* -1: nothing has been under way for a while. */
-static int may_rest(struct lkdf_mpi *m)
+static int may_rest(struct lkdf_mpi *m, int64_t now)
 {
 	int rc = 0;
 
-	if (m->nr || clock_ns() - m->quiet_since < LINGER_NS)
+	if (m->nr || now - m->quiet_since < LINGER_NS)
 		return 0;
 	pthread_mutex_lock(&m->lock);
 	if (!m->nr_fresh && !m->first) {
@@ -180,19 +201,19 @@ static unsigned poll_once(struct lkdf_mpi *m)
 	return run_posts(m, posts) + test_some(m);
 }
 
-/* An answer is often on its way when a message has come. */
 int mpi_poll(void *u)
 {
 	struct lkdf_mpi *m = u;
-	bool has_found = false;
+	bool has_found = poll_once(m) != 0;
+	int64_t now = clock_ns();
 
-	do {
-		if (poll_once(m)) {
-			has_found = true;
-			m->quiet_since = clock_ns();
-		}
-	} while (has_found && clock_ns() - m->quiet_since < AGAIN_NS);
-	return has_found ? 1 : may_rest(m);
+	if (has_found)
+		m->quiet_since = now;
+	if (now - m->quiet_since >= NAME_NS || now - m->named_at >= LINGER_NS) {
+		name_events(m);
+		m->named_at = now;
+	}
+	return has_found ? 1 : may_rest(m, now);
 }
 
 int mpi_start(struct lkdf_mpi *m)

@@ -2,7 +2,6 @@
 #include "mpi/mpi.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +51,11 @@ static void add_fresh(struct lkdf_mpi *m, const struct batch *b, unsigned i,
 			    .status = status_of(b->statuses, i),
 			    .region = lkdf_region_begin(m->rt),
 			    .way = t->way,
-			    .peer = t->peer },
+			    .peer = t->peer,
+			    .tag = t->tag,
+			    .has_name = b->nr > 1 },
 	};
 	b->requests[i] = MPI_REQUEST_NULL;
-}
-
-/* The event has the name of the first request that has one. */
-static void label_event(const struct batch *b, const struct told *t)
-{
-	char text[64];
-	int used;
-
-	mpi_told_text(t, text, sizeof(text));
-	used = (int)strlen(text);
-	if (b->nr > 1)
-		snprintf(text + used, sizeof(text) - (size_t)used,
-			 ", and %u more", b->nr - 1);
-	lkdf_event_label(b->event, text);
 }
 
 static int hand_over(struct lkdf_mpi *m, const struct batch *b)
@@ -88,11 +75,15 @@ static int hand_over(struct lkdf_mpi *m, const struct batch *b)
 		if (first.way == WAY_NONE)
 			first = t;
 	}
-	/* The poller signals the event under no lock, but after this one. */
-	if (!rc) {
-		label_event(b, &first);
+	/*
+	 * The event has the name of the first request that has one. The poller
+	 * names an event of one request, if that is not complete at once, and
+	 * signals any under no lock, but after this one.
+	 */
+	if (!rc && b->nr > 1)
+		mpi_name(b->event, &first, b->nr - 1);
+	if (!rc)
 		m->nr_under_way += b->nr;
-	}
 	pthread_mutex_unlock(&m->lock);
 	return rc;
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Under lock; NULL: none. Requests are handed over in their order, mostly. */
 static struct told *find_told(struct lkdf_mpi *m, MPI_Request request)
@@ -67,7 +68,7 @@ int lkdf_mpi_to(struct lkdf_mpi *m, MPI_Request request, int peer, int tag)
 	return tell_peer(m, &(struct told){ request, WAY_TO, peer, tag });
 }
 
-void mpi_told_text(const struct told *t, char *to, size_t size)
+static void told_text(const struct told *t, char *to, size_t size)
 {
 	char peer[32] = "any rank", tag[32] = "any tag";
 
@@ -81,4 +82,17 @@ void mpi_told_text(const struct told *t, char *to, size_t size)
 		snprintf(tag, sizeof(tag), "tag %d", t->tag);
 	snprintf(to, size, "a message %s %s, %s",
 		 t->way == WAY_FROM ? "from" : "to", peer, tag);
+}
+
+void mpi_name(struct lkdf_event e, const struct told *t, unsigned nr_more)
+{
+	char text[64];
+	size_t used;
+
+	told_text(t, text, sizeof(text));
+	used = strlen(text);
+	if (nr_more)
+		snprintf(text + used, sizeof(text) - used, ", and %u more",
+			 nr_more);
+	lkdf_event_label(e, text);
 }
