@@ -56,6 +56,7 @@ void signals_enter(struct executor *ex)
 	struct workers_own own;
 
 	find_own(rt, &own);
+	own.kind_at = &ex->noted;
 	workers_enter(&rt->signals, ex->id, &own);
 	trace_probe_slot(ex->ring, workers_slot(&rt->signals, ex->id));
 }

@@ -120,9 +120,6 @@ static void init_executor(void *u, int i)
 	ex->ring = &rt->trace.rings[i];
 	ex->counters = rt->trace.rings[i].counters;
 	a_store(&ex->kinds, ex->ring->kinds, relaxed);
-	ex->noted = workers_kind_at(&rt->signals, i);
-	if (!ex->noted)
-		ex->noted = &ex->unread;
 	for (p = 0; p < NR_POOLS; p++)
 		magazine_init(&ex->magazine[p], &rt->pool[p]);
 }

@@ -128,7 +128,7 @@ void why_look_at_board(struct why *y)
 	y->has_board = true;
 	pthread_mutex_lock(&rt->lock);
 	for (i = 0; i < rt->nr_executors; i++) {
-		kind = a_load(workers_kind_at(&rt->signals, i), relaxed);
+		kind = a_load(&rt->executors[i].noted, relaxed);
 		look_at_thread(y, i, kind, &source);
 	}
 	pthread_mutex_unlock(&rt->lock);

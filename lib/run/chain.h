@@ -19,6 +19,7 @@
 enum before {
 	BEFORE_RUN,
 	BEFORE_NOTE, /* run it and note its kind meanwhile */
+	BEFORE_COUNT, /* and count it by kind */
 	BEFORE_TIME, /* run it and say how long it took */
 	BEFORE_TAKEN, /* it is somebody else's now, or resolved */
 	BEFORE_LOOK, /* not known yet */
@@ -65,14 +66,16 @@ chain_look(struct burst *b, struct lkdf_kind *k)
 		return BEFORE_NOTE;
 	if (unlikely(attn & ATTN_CLOCK))
 		attn = worker_look(b->w, !(slow & ~SLOW_BUT_SHORT));
-	rest = (slow & ~SLOW_NOTED) | b->hindered;
+	rest = (slow & ~SLOW_NOTES) | b->hindered;
 	if (attn == ATTN_STEAL && !rest && !worker_has_private(b->w)) {
 		worker_defer_request(b->w);
 		attn = 0;
 	}
 	if (attn | rest)
 		return BEFORE_LOOK;
-	return slow ? BEFORE_NOTE : BEFORE_RUN;
+	if (likely(!slow))
+		return BEFORE_RUN;
+	return slow & SLOW_COUNTED ? BEFORE_COUNT : BEFORE_NOTE;
 }
 
 /* A successor is ready: the first NORMAL one is next, others are pushed. */
@@ -100,9 +103,11 @@ chain_call(struct burst *b, const struct rec *r, enum before how,
 	const struct transient_task *t;
 
 	*is_transient = false;
+	if (unlikely(how == BEFORE_NOTE))
+		return noted_call(k, c, k->fn, r->arg);
 	if (unlikely(how != BEFORE_RUN))
-		return how == BEFORE_NOTE
-			       ? noted_call(k, c, k->fn, r->arg)
+		return how == BEFORE_COUNT
+			       ? noted_count(k, c, k->fn, r->arg)
 			       : kind_call_timed(k, c, k->fn, r->arg);
 	if (chain & CHAIN_TRANSIENT &&
 	    (!(chain & CHAIN_CONTROL) || b->transient)) {

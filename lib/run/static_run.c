@@ -205,15 +205,16 @@ static __attribute__((noinline)) bool must_leave(struct burst *b, uint32_t slow,
 
 /*
  * From a step on, and where it ended; NO_TASK: the run has left its order, all
- * is done. is_noted: kinds are noted or counted, and all have SLOW_NOTED;
+ * is done. is_noted: kinds are noted or counted, and all have kind_notes();
  * what is noted stays until the steps have ended.
  */
 static inline __attribute__((always_inline)) uint32_t
 run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded,
 	  bool is_noted)
 {
-	_Atomic(uint32_t) *noted = is_noted ? b->ctx.ex->noted : NULL;
+	_Atomic(uint32_t) *noted = &b->ctx.ex->noted;
 	const uint32_t outer = is_noted ? a_load(noted, relaxed) : 0;
+	const uint32_t notes = is_noted ? kind_notes(b->rt) : 0;
 	const struct static_order *o = static_order_in(b->f);
 	_Atomic(void *) *bytes = o->frame[b->f->index].bytes;
 	const struct static_step *s = &o->step[at];
@@ -241,7 +242,7 @@ run_steps(struct burst *b, uint32_t at, uint32_t end, bool is_guarded,
 		}
 		is_taken = is_guarded && guard_at(g, at);
 		attn = a_load(&b->w->attn, relaxed);
-		slow = a_load(&k->slow, relaxed) ^ (is_noted ? SLOW_NOTED : 0);
+		slow = a_load(&k->slow, relaxed) ^ notes;
 		if (unlikely(attn | slow | b->hindered | is_taken) &&
 		    must_leave(b, slow, attn, is_taken))
 			break;

@@ -29,10 +29,15 @@ struct executor {
 	int id; /* workers first, then the blocking pool */
 	int node;
 	struct trace_ring *ring; /* its events and slices */
-	_Atomic(uint32_t) *noted; /* for the probe, see task/noted.h */
 
 	/* Set before as well, and when a trial needs counts; see noted.h. */
 	_Atomic(struct kind_row *) kinds; /* NULL: bodies are not counted */
+
+	/*
+	 * This thread, and the probe's programs on it read it where it lies:
+	 * see task/noted.h. 0: in no body, or nobody wants to know.
+	 */
+	_Atomic(uint32_t) noted;
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */
@@ -43,7 +48,6 @@ struct executor {
 	const void *scope; /* whose cancel ends waits of the body; or NULL */
 	uint64_t nr_begun; /* bodies and operations that were recorded */
 	uint64_t now; /* uid of the last of them, see task/traced.h */
-	_Atomic(uint32_t) unread; /* noted, where no probe can read it */
 
 	/* Odd: a task has left its data and does not yet leave its scope. */
 	_Atomic(uint32_t) nr_ends;

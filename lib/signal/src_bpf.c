@@ -208,7 +208,7 @@ void src_bpf_enter(struct workers *b, int executor,
 	if (!p)
 		return;
 	r.key = p->key;
-	r.kind_at = (uintptr_t)&f->kind;
+	r.kind_at = (uintptr_t)own->kind_at;
 	memcpy(r.own, own->range, sizeof(r.own));
 	memset(&attr, 0, sizeof(attr));
 	attr.test.prog_fd = (uint32_t)p->program.fd;

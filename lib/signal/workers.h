@@ -23,11 +23,8 @@
 
 struct workers;
 
-/* Of one executor. Lines are apart: the kernel reads the first one. */
+/* Of one executor. */
 struct worker_facts {
-	/* Its thread; 0: in no body, or nobody wants to know. */
-	_Alignas(CACHE_LINE) _Atomic(uint32_t) kind;
-
 	/* Its thread writes, any thread reads. */
 	_Alignas(CACHE_LINE) _Atomic(int64_t) at_ns; /* it looked; 0: never */
 	_Atomic(uint64_t) user_ns, system_ns, run_delay_ns;
@@ -65,6 +62,7 @@ struct workers_attr {
 
 struct workers_own {
 	uint64_t range[WORKERS_OWN][2];
+	const _Atomic(uint32_t) *kind_at; /* where its thread notes it */
 };
 
 struct workers {
@@ -104,13 +102,6 @@ static inline bool workers_look(struct workers *b, int executor, uint64_t ticks)
 static inline bool workers_want_kinds(const struct workers *b)
 {
 	return b->bpf != NULL;
-}
-
-/* Where its thread notes it; NULL: nobody reads it. */
-static inline _Atomic(uint32_t) *workers_kind_at(struct workers *b,
-						 int executor)
-{
-	return b->of ? &b->of[executor].kind : NULL;
 }
 
 /* Where the probe has its thread: gen << 32 | slot + 1; 0: nowhere. */

@@ -176,7 +176,7 @@ static inline void end_plain_child(struct worker *w, struct task *t,
 
 /* The plain case: our youngest private item is a child. */
 static inline bool pop_child(struct worker *w, struct task *parent,
-			     struct lkdf_ctx *c, uint32_t *nr_run)
+			     struct lkdf_ctx *c, uint64_t *nr_run)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 	uint32_t head = deque_head(d), before;
@@ -193,11 +193,15 @@ static inline bool pop_child(struct worker *w, struct task *parent,
 		return false;
 	}
 	before = task_before(t) | (t->link.flags & TASK_ENDS_SLOWLY);
-	c->task = t;
 	if (likely(!before)) {
+		c->task = t;
 		rc = body_call(t->kind->fn, c, t->arg);
 	} else if (before == SLOW_NOTED) {
+		c->task = t;
 		rc = noted_call(t->kind, c, t->kind->fn, t->arg);
+	} else if (before == SLOW_NOTES) {
+		c->task = t;
+		rc = noted_count(t->kind, c, t->kind->fn, t->arg);
 	} else {
 		task_run_child(w->executor, t, parent);
 		return true;
@@ -239,7 +243,7 @@ int task_join(struct lkdf_ctx *c)
 	struct worker *w = c->ex->worker;
 	struct lkdf_ctx child = { .ex = c->ex };
 	struct task *t = c->task;
-	uint32_t nr_run = 0;
+	uint64_t nr_run = 0;
 	unsigned spins = 0;
 	struct rest rest = { 0 };
 

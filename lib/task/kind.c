@@ -86,7 +86,7 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	if (a->flags & (LKDF_BLOCKING | LKDF_TEAM) || a->nr_limit ||
 	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
-	slow |= signals_want_kinds(k->rt) ? SLOW_NOTED : 0;
+	slow |= kind_notes(k->rt);
 	slow |= k->rt->watch || hooks_want_tasks(&k->rt->hooks) ? SLOW_WATCHED
 								: 0;
 	k->trace_name = tell_kind(k, a);
@@ -342,14 +342,6 @@ void kind_put(struct lkdf_kind *k)
 	kind_reap(rt);
 }
 
-static int call_probed(const struct lkdf_kind *k, struct lkdf_ctx *c,
-		       lkdf_fn fn, void *arg)
-{
-	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
-		return noted_call(k, c, fn, arg);
-	return body_call(fn, c, arg);
-}
-
 static int call_watched(const struct lkdf_kind *k, struct lkdf_ctx *c,
 			lkdf_fn fn, void *arg)
 {
@@ -358,9 +350,9 @@ static int call_watched(const struct lkdf_kind *k, struct lkdf_ctx *c,
 	int rc;
 
 	if (!w)
-		return call_probed(k, c, fn, arg);
+		return noted_or_not(k, c, fn, arg);
 	outer = watch_begin(w, c->ex->id, k);
-	rc = call_probed(k, c, fn, arg);
+	rc = noted_or_not(k, c, fn, arg);
 	watch_end(w, c->ex->id, outer);
 	return rc;
 }
@@ -384,7 +376,7 @@ static int call_body(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 {
 	if (unlikely(a_load(&k->slow, relaxed) & SLOW_WATCHED))
 		return call_hooked(k, c, fn, arg);
-	return call_probed(k, c, fn, arg);
+	return noted_or_not(k, c, fn, arg);
 }
 
 int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)

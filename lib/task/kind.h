@@ -16,9 +16,9 @@
  *	                changes
  *	SLOW_WATCHED    option stall knows what kind runs, a tool of the option
  *	                hooks is told, nothing else changes
- *	SLOW_NOTED      the probe knows what kind runs, or bodies are counted by
- *			kind, nothing else changes:
+ *	SLOW_NOTED      the probe knows what kind runs, nothing else changes:
  *			the hot loops know that, too, see noted.h
+ *	SLOW_COUNTED    bodies are counted by kind as well; with SLOW_NOTED only
  *	SLOW_GATED      a token is wanted, see gate.h, nothing else changes
  *	SLOW_GENERAL    blocking, limits, on_cancel, placed on a part: runs as a
  *	                task of its own
@@ -44,8 +44,10 @@
 /* No flag of tasks, no bit of attention: hot loops or these together. */
 #define SLOW_NOTED (1u << 16)
 #define SLOW_GATED (1u << 17)
+#define SLOW_COUNTED (1u << 18)
+#define SLOW_NOTES (SLOW_NOTED | SLOW_COUNTED)
 #define SLOW_ADDS \
-	(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED | SLOW_PROFILED | SLOW_GATED)
+	(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTES | SLOW_PROFILED | SLOW_GATED)
 #define SLOW_STAYS (SLOW_GENERAL | SLOW_ADDS)
 #define SLOW_BUT_SHORT (SLOW_SAMPLED | SLOW_DOUBTED | SLOW_ADDS)
 
@@ -209,9 +211,12 @@ void kind_set_paths(struct lkdf_kind *k, uint32_t slow);
 /* Bodies of all kinds are recorded from now on, or not any more. */
 void kind_trace_all(struct lkdf *rt, bool is_traced);
 
+/* SLOW_NOTED, SLOW_COUNTED: what the runtime's options and a probe want. */
+uint32_t kind_notes(const struct lkdf *rt);
+
 /*
- * Bodies of all kinds are noted, and so counted where executors have rows for
- * it, from now on; or not any more, unless somebody else wants it.
+ * Bodies of all kinds are noted, and counted where executors have rows for it,
+ * from now on; or not any more, unless somebody else wants it.
  */
 void kind_note_all(struct lkdf *rt, bool is_noted);
 
@@ -313,7 +318,7 @@ static inline lkdf_fn kind_body(const struct lkdf_kind *k)
 /* Its bodies need not be measured. */
 static inline bool kind_is_noted_only(const struct lkdf_kind *k)
 {
-	const uint32_t noted = SLOW_WATCHED | SLOW_NOTED;
+	const uint32_t noted = SLOW_WATCHED | SLOW_NOTES;
 	uint32_t slow =
 		a_load(&k->slow, relaxed) & ~(SLOW_GENERAL | SLOW_GATED);
 

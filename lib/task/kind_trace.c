@@ -43,24 +43,29 @@ void kind_trace_all(struct lkdf *rt, bool is_traced)
 	pthread_mutex_unlock(&rt->lock);
 }
 
-static void note_one(struct lkdf_kind *k, void *is_noted)
+uint32_t kind_notes(const struct lkdf *rt)
 {
-	if (*(bool *)is_noted)
-		a_or(&k->slow, SLOW_NOTED, relaxed);
-	else
-		a_and(&k->slow, ~SLOW_NOTED, relaxed);
+	if (rt->options->kinds)
+		return SLOW_NOTES;
+	return signals_want_kinds(rt) ? SLOW_NOTED : 0;
+}
+
+static void note_one(struct lkdf_kind *k, void *notes)
+{
+	a_or(&k->slow, *(uint32_t *)notes, relaxed);
+	a_and(&k->slow, *(uint32_t *)notes | ~SLOW_NOTES, relaxed);
 }
 
 void kind_note_all(struct lkdf *rt, bool is_noted)
 {
+	uint32_t notes = is_noted ? SLOW_NOTES : kind_notes(rt);
 	struct list *l;
 
 	pthread_mutex_lock(&rt->lock);
 	rt->notes_kinds = is_noted;
-	is_noted |= signals_want_kinds(rt);
 	for (l = rt->kinds.next; l != &rt->kinds; l = l->next)
 		kind_each_copy(container_of(l, struct lkdf_kind, all), note_one,
-			       &is_noted);
+			       &notes);
 	pthread_mutex_unlock(&rt->lock);
 }
 
@@ -68,6 +73,7 @@ void kind_note_all(struct lkdf *rt, bool is_noted)
 void kind_enlist(struct lkdf_kind *k)
 {
 	struct lkdf *rt = k->rt;
+	uint32_t notes = SLOW_NOTES;
 	bool yes = true;
 
 	pthread_mutex_lock(&rt->lock);
@@ -75,7 +81,7 @@ void kind_enlist(struct lkdf_kind *k)
 	if (trace_is_recording(&rt->trace))
 		kind_each_copy(k, trace_one, &yes);
 	if (rt->notes_kinds)
-		kind_each_copy(k, note_one, &yes);
+		kind_each_copy(k, note_one, &notes);
 	pthread_mutex_unlock(&rt->lock);
 }
 
@@ -83,7 +89,7 @@ void kind_hide(struct lkdf_kind *k)
 {
 	pthread_mutex_lock(&k->rt->lock);
 	k->is_ours = k->is_seat = true;
-	a_and(&k->slow, ~(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTED), relaxed);
+	a_and(&k->slow, ~(SLOW_TRACED | SLOW_WATCHED | SLOW_NOTES), relaxed);
 	kind_set_paths(k, a_load(&k->slow, relaxed));
 	pthread_mutex_unlock(&k->rt->lock);
 }

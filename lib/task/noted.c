@@ -24,7 +24,7 @@ int noted_time(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 int noted_count(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn,
 		void *arg)
 {
-	_Atomic(uint32_t) *noted = c->ex->noted;
+	_Atomic(uint32_t) *noted = &c->ex->noted;
 	uint32_t outer = a_load(noted, relaxed);
 	int rc;
 

@@ -183,7 +183,7 @@ static bool has_uses_only(const struct task *t, uint32_t but)
 			       TASK_HAS_DATA | TASK_EXTRA;
 
 	return (t->link.flags & flags) == TASK_HAS_DATA &&
-	       !((a_load(&t->kind->slow, relaxed) & ~(SLOW_NOTED | but)) |
+	       !((a_load(&t->kind->slow, relaxed) & ~(SLOW_NOTES | but)) |
 		 (uint32_t)scope_cancelled(t->scope));
 }
 
@@ -191,9 +191,7 @@ static int call_plain(struct lkdf_ctx *c, const struct task *t)
 {
 	const struct lkdf_kind *k = t->kind;
 
-	if (unlikely(a_load(&k->slow, relaxed) & SLOW_NOTED))
-		return noted_call(k, c, k->fn, t->arg);
-	return body_call(k->fn, c, t->arg);
+	return noted_or_not(k, c, k->fn, t->arg);
 }
 
 /* As plain tasks it is not timed any more. */
@@ -246,7 +244,7 @@ static enum task_end step_traced(struct lkdf_ctx *c, struct task *t)
 /* A plain task of a short kind that has a gate. */
 static bool is_gated_only(const struct task *t)
 {
-	return !(task_before(t) & ~(SLOW_NOTED | SLOW_GATED));
+	return !(task_before(t) & ~(SLOW_NOTES | SLOW_GATED));
 }
 
 static enum task_end step_gated(struct lkdf_ctx *c, struct task *t)
@@ -290,7 +288,7 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 	if (t->link.flags & TASK_CONTINUES)
 		c->input_err = t->then_err;
 	if (c->ex->worker && (a_load(&k->slow, relaxed) &
-			      ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTED |
+			      ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTES |
 				SLOW_GATED)) != SLOW_TRACED)
 		worker_offer(c->ex->worker, false, 0);
 	if (!c->ex->worker)

@@ -40,8 +40,8 @@ task_joins_freely(const struct lkdf_ctx *c)
 }
 
 /*
- * 0: nothing is to be done before its body; SLOW_NOTED alone: its kind is to be
- * noted, nothing else.
+ * 0: nothing is to be done before its body; SLOW_NOTES alone: its kind is to be
+ * noted, or counted as well, nothing else.
  */
 static inline uint32_t task_before(const struct task *t)
 {
@@ -62,8 +62,8 @@ task_step_by(struct executor *ex, struct task *t,
 
 	if (likely(!before))
 		rc = body_call(t->kind->fn, &c, t->arg);
-	else if (before == SLOW_NOTED)
-		rc = noted_call(t->kind, &c, t->kind->fn, t->arg);
+	else if (!(before & ~SLOW_NOTES))
+		rc = noted_by(before, t->kind, &c, t->kind->fn, t->arg);
 	else
 		return slowly(&c, t);
 	counter_add(ex->counters, COUNTER_TASKS, 1);

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 
 /* The bar, in instructions a task. */
-#define MAX_MORE 16
+#define MAX_MORE 12
 
 #define NR_TASKS 256 /* of a graph, or of a body's children at a time */
 #define NR_BEFORE 8192 /* bodies that run before they are counted */
