@@ -53,7 +53,7 @@ static void add_fresh(struct lkdf_mpi *m, const struct batch *b, unsigned i,
 			    .way = t->way,
 			    .peer = t->peer,
 			    .tag = t->tag,
-			    .has_name = b->nr > 1 },
+			    .has_name = b->nr > 1 || t->way != WAY_NONE },
 	};
 	b->requests[i] = MPI_REQUEST_NULL;
 }
@@ -77,10 +77,10 @@ static int hand_over(struct lkdf_mpi *m, const struct batch *b)
 	}
 	/*
 	 * The event has the name of the first request that has one. The poller
-	 * names an event of one request, if that is not complete at once, and
+	 * names an event of one request of which nothing was told, and
 	 * signals any under no lock, but after this one.
 	 */
-	if (!rc && b->nr > 1)
+	if (!rc && (b->nr > 1 || first.way != WAY_NONE))
 		mpi_name(b->event, &first, b->nr - 1);
 	if (!rc)
 		m->nr_under_way += b->nr;
