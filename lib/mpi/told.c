@@ -70,7 +70,7 @@ int lkdf_mpi_to(struct lkdf_mpi *m, MPI_Request request, int peer, int tag)
 
 static void told_text(const struct told *t, char *to, size_t size)
 {
-	char peer[32] = "any rank", tag[32] = "any tag";
+	char peer[24] = "any rank", tag[24] = "any tag";
 
 	if (t->way == WAY_NONE) {
 		snprintf(to, size, "a request of MPI");

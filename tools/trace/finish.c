@@ -68,12 +68,15 @@ static uint8_t *put_number(uint8_t *at, uint64_t v)
 	return at;
 }
 
-static int write_end(FILE *f, uint64_t at, uint32_t seq, const struct counts *c,
+/* 1, or -errno: then the file ends there. */
+static int write_end(int fd, uint64_t at, uint32_t seq, const struct counts *c,
 		     uint64_t lost)
 {
 	uint8_t b[64] = { 0 }, *p = b + sizeof(struct lkdf_file_chunk);
 	uint32_t crc;
 	size_t size;
+	ssize_t n;
+	int rc;
 
 	p = put_number(p, c->slices);
 	p = put_number(p, lost);
@@ -86,14 +89,24 @@ static int write_end(FILE *f, uint64_t at, uint32_t seq, const struct counts *c,
 	crc = trace_crc32(0, b, 12);
 	crc = trace_crc32(crc, b + 16, size - 16);
 	put_le(b + 12, crc, 4);
-	if (fflush(f) || ftruncate(fileno(f), (off_t)at) ||
-	    fseeko(f, (off_t)at, SEEK_SET) || fwrite(b, 1, size, f) != size ||
-	    fflush(f))
+	if (ftruncate(fd, (off_t)at))
 		return -errno;
-	return 1;
+	n = pwrite(fd, b, size, (off_t)at);
+	if (n == (ssize_t)size)
+		return 1;
+	rc = n < 0 ? -errno : -ENOSPC;
+	return ftruncate(fd, (off_t)at) ? -errno : rc;
 }
 
-/* Where the last whole chunk ends, as the reader sees it. */
+static bool has_no_room(int rc)
+{
+	return rc == -ENOSPC || rc == -EDQUOT || rc == -EFBIG;
+}
+
+/*
+ * Where the last whole chunk ends, as the reader sees it. -EAGAIN: on a full
+ * disk that chunk is cut, and makes room for the end.
+ */
 static int finish(FILE *f, uint64_t begun)
 {
 	struct counts c = { .slices = 0 };
@@ -125,18 +138,25 @@ static int finish(FILE *f, uint64_t begun)
 		w.nr--;
 	}
 	there = c.slices + c.spans;
-	return write_end(f, w.end, w.nr, &c, begun > there ? begun - there : 0);
+	rc = write_end(fileno(f), w.end, w.nr, &c,
+		       begun > there ? begun - there : 0);
+	if (!has_no_room(rc) || w.nr < 2)
+		return rc;
+	return ftruncate(fileno(f), (off_t)w.end - 1) ? -errno : -EAGAIN;
 }
 
 int trace_finish(const char *path, uint64_t begun)
 {
-	FILE *f = fopen(path, "r+e");
+	FILE *f;
 	int rc;
 
-	if (!f)
-		return -errno;
-	rc = finish(f, begun);
-	if (fclose(f) && rc >= 0)
-		rc = -errno;
+	do {
+		f = fopen(path, "r+e");
+		if (!f)
+			return -errno;
+		rc = finish(f, begun);
+		if (fclose(f) && rc >= 0)
+			rc = -errno;
+	} while (rc == -EAGAIN);
 	return rc;
 }
