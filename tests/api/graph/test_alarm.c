@@ -132,6 +132,11 @@ static void the_probe_tells(const char *self)
 		skip("the probe tells", "in an emulator it takes minutes");
 		return;
 	}
+#ifdef __SANITIZE_THREAD__
+	skip("the probe tells",
+	     "ThreadSanitizer slows runs, which are the sign by themselves");
+	return;
+#endif
 	if (!probe_start(self, "--hz 1000")) {
 		probe_absent("the probe tells");
 		probe_end();
