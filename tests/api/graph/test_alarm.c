@@ -4,7 +4,9 @@
  * once, not after eight runs: the counter says so, and the recording has the
  * event with its source and share. Whether two workers get their CPUs, so that
  * they are slower together, depends on the machine: another graph, then, of
- * another size, since a run that takes too long has no trial.
+ * another size, since a run that takes too long has no trial. A graph whose
+ * bodies get slower without a call of the system, as behind a spin lock, goes
+ * solo as early.
  */
 #include "tests/api/api.h"
 #include "tests/api/recorded.h"
@@ -18,6 +20,8 @@
 #define NR_RUNS 7
 #define NR_TRIES 4000
 #define NR_SIZES 5
+#define NR_SLOW 5 /* graphs */
+#define STEPS 500 /* some us */
 
 static char dir[] = "/tmp/lkdf-alarm-XXXXXX";
 
@@ -32,15 +36,30 @@ static int call_random(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-static int compute(struct lkdf_ctx *c, void *arg)
+static void compute_for(int steps)
 {
 	volatile uint32_t x = 1;
-	int i;
 
+	while (steps--)
+		x = x * 5 + 1;
+}
+
+static int compute(struct lkdf_ctx *c, void *arg)
+{
 	(void)c;
 	(void)arg;
-	for (i = 0; i < NR_CALLS; i++)
-		x = x * 5 + 1;
+	compute_for(NR_CALLS);
+	return 0;
+}
+
+/* Set between two runs: bodies take ten times as long. */
+static atomic_bool is_slow;
+
+static int slow_down(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	compute_for(atomic_load(&is_slow) ? 10 * STEPS : STEPS);
 	return 0;
 }
 
@@ -121,6 +140,34 @@ static void the_threads_tell(void)
 		ok(nr > 0, "%d events with source and share are recorded", nr);
 }
 
+/* The alarms of a graph of which all runs but the first are slow. */
+static uint64_t alarms_of_slow_runs(struct lkdf *rt)
+{
+	struct lkdf_kind *k = api_kind(rt, "slow", slow_down, 0, 0);
+	struct lkdf_graph *g = make_tree(rt, k, NR_TASKS);
+	uint64_t before = stat_of(rt, "lkdf.runs.alarms");
+	int i;
+
+	for (i = 0; i < NR_RUNS; i++) {
+		atomic_store(&is_slow, i > 0);
+		must(api_run(g, NULL, NULL));
+	}
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	return stat_of(rt, "lkdf.runs.alarms") - before;
+}
+
+static void slow_runs_tell(void)
+{
+	struct lkdf *rt = api_open("workers=2,probe=\"\",final");
+	int i, nr = 0;
+
+	for (i = 0; i < NR_SLOW; i++)
+		nr += alarms_of_slow_runs(rt) == 1;
+	is(nr, NR_SLOW, "graphs that get slow: each has an alarm");
+	must(lkdf_close(rt));
+}
+
 /* Of two shares, which are about the same, the larger one counts: until that is
  * the probe's. */
 static void the_probe_tells(const char *self)
@@ -174,6 +221,7 @@ int main(int argc, char **argv)
 		skip("the alarm comes", "nobody meets anybody on one CPU");
 	} else {
 		the_threads_tell();
+		slow_runs_tell();
 		the_probe_tells(argv[0]);
 	}
 	no_alarm_comes("workers=1,probe=\"\",final", compute);
