@@ -43,6 +43,10 @@ if probe 4 stop --dir "$pins" && grep -q 'without BPF' "$dir/log"; then
 	echo "1..$nr"
 	exit "$failed"
 fi
+if [ -e "$build/bpf/lkdf_probe.bpf.o" ]; then
+	! grep -qF "$(pwd -P)/bpf" "$build/bpf/lkdf_probe.bpf.o"
+	ok $? 'its programs do not name the folder that they were built in'
+fi
 probe 2 start --dir "$pins" --hz 5
 ok $? 'too slow is refused'
 probe 2 start --dir "$pins" --slots 1
