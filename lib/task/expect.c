@@ -112,8 +112,9 @@ int uses_expect(struct task **t, unsigned nr)
 	unsigned i;
 	int rc;
 
+	/* Where none has data there is nothing to look up. */
 	for (i = 0; i < nr && !claim_of(t[i]); i++)
-		;
+		continue;
 	if (i == nr)
 		return 0;
 	rc = init_set(&s, t, nr);
