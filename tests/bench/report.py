@@ -16,7 +16,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, 'tests/api/report')
-from trace import START, Trace, s, u  # noqa: E402
+from recording import START, Trace, s, u  # noqa: E402
 
 PER_CHUNK = 4096
 ROUNDS = 5

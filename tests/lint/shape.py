@@ -5,9 +5,13 @@ Sizes: a function over 80 lines, 6 parameters or 4 levels of blocks fails, as
 does a file over 500 lines. A function over 60 lines is a note, no failure. A
 static function of a file of lib has a name of two words: a profile shows names
 without files. A call of OpenCL or of NVIDIA's driver, cuLaunchKernel() say, has
-the parameters that it has, and so has a call that gcc makes, GOMP_task() say.
+the parameters that it has, and so has a call that gcc makes, GOMP_task() say. A
+Python file has no name of a standard module: its folder is searched first, so
+that module could not be imported there.
 """
+import os
 import re
+import sys
 
 import ctext
 
@@ -42,7 +46,11 @@ for path in paths:
     if nr_lines > MAX_FILE:
         report.say(path, MAX_FILE + 1, f'{nr_lines} lines, at most {MAX_FILE}:'
                    ' one noun per file')
-    if not path.endswith(('.c', '.h', '.cc', '.hpp')):
+    module, end = os.path.splitext(os.path.basename(path))
+    if end == '.py' and module in sys.stdlib_module_names:
+        report.say(path, 1, f'{module} is a module of Python\'s own: find '
+                   'another name')
+    if end not in ('.c', '.h', '.cc', '.hpp'):
         continue
     for item in ctext.items(path, ctext.code(raw)):
         name = item.call()[0]

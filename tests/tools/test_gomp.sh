@@ -90,7 +90,7 @@ done
 seed=$first
 last=$((first + ${GOMP_SEEDS:-6}))
 while [ "$seed" -lt "$last" ]; do
-	python3 tests/gomp/random.py "$seed" >"$dir/random.c" &&
+	python3 tests/gomp/program.py "$seed" >"$dir/random.c" &&
 		gcc -O$((seed % 3)) -fopenmp -o "$dir/random" "$dir/random.c" &&
 		OMP_NUM_THREADS=3 timeout 120 "$dir/random" \
 			>"$dir/want" &&

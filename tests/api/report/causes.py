@@ -3,7 +3,7 @@
 Programs in which one call, mode or number costs most, each with its fix where
 there is one: recordings of planted.py.
 """
-from trace import BLOCKING, FULL, IS_MEMBER, MARK, MS, REGION, RUN_BEGIN, US, WAIT, \
+from recording import BLOCKING, FULL, IS_MEMBER, MARK, MS, REGION, RUN_BEGIN, US, WAIT, \
     Machine, Trace, fair_samples
 
 READ, WRITE = 1, 2

@@ -8,7 +8,7 @@ import random
 import sys
 
 from causes import CAUSES
-from trace import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
+from recording import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
     NARROW, OPERATION, REMOTE, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, \
     Machine, Trace, fair_samples, samples
 

@@ -7,7 +7,7 @@ behind at the end, after 90 of its own.
 """
 import sys
 
-from trace import MARK, MS, REGION, Trace
+from recording import MARK, MS, REGION, Trace
 
 AHEAD = 5000
 

@@ -7,7 +7,7 @@ a hundred bodies of that kind, for tests/tools/pmu_fake.c.
 """
 import sys
 
-from trace import MS, START, US, Machine, Trace, samples
+from recording import MS, START, US, Machine, Trace, samples
 
 
 def counters(workers, length, cpu=1.0, queued=0.0):

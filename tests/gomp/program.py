@@ -5,7 +5,7 @@ Writes a program of OpenMP in C to standard output: regions with loops of any
 schedule, step and chunk, blocks, and tasks with dependences, reductions and
 events of their own, below each other.
 Its lines depend on the seed and the sizes of teams, not on who runs what.
-  random.py SEED
+  program.py SEED
 """
 import random
 import sys
