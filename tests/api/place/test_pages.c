@@ -351,7 +351,7 @@ static void as_nobody(void)
 	char *p = pages_map(10 * PAGE);
 	pid_t root = getppid();
 
-	if (setgid(65534) || setuid(65534)) {
+	if (geteuid() || setgid(65534) || setuid(65534)) {
 		skip("processes of others are refused",
 		     "the tests are not run as root");
 		return;

@@ -228,7 +228,10 @@ static void it_waits_for_descriptors(const char *name)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	/* One that the thread has just closed may have let it in before. */
 	rc = ask_hear(fd, &a, &given);
-	ok(!rc || rc == -EMFILE, "when there are some it is answered: %d", rc);
+	/* Whether the user 65534 is nobody in particular is read from a file.
+	 */
+	ok(!rc || rc == -EMFILE || (geteuid() == 65534 && rc == -ECONNRESET),
+	   "when there are some it is answered: %d", rc);
 	if (given >= 0)
 		close(given);
 	close(fd);

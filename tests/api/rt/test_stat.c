@@ -281,11 +281,18 @@ static void options_show_their_values(void)
 
 static void a_refused_file_is_an_error_of_open(void)
 {
+	char dir[] = "/tmp/lkdf-stat-XXXXXX", fifo[64], option[80];
 	struct lkdf *rt = NULL;
 
-	is(lkdf_open("trace=/dev/null", &rt), -EEXIST,
-	   "a device is not replaced by a trace");
-	has(lkdf_errmsg(), "/dev/null", "the message names it");
+	if (!mkdtemp(dir))
+		exit(1);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);
+	snprintf(option, sizeof(option), "trace=%s", fifo);
+	is(mkfifo(fifo, 0600), 0, "there is a FIFO");
+	is(lkdf_open(option, &rt), -EEXIST, "a trace does not replace it");
+	has(lkdf_errmsg(), fifo, "the message names it");
+	unlink(fifo);
+	rmdir(dir);
 	is(lkdf_open("trace=/nonexistent/folder/file", &rt), -ENOENT,
 	   "a folder that is not there is refused");
 	ok(!rt, "no runtime was made");
