@@ -15,6 +15,8 @@ pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null
 	[ -z "$mux" ] || $mux kill-server 2>/dev/null; rm -rf "$dir"' EXIT
 export COLUMNS=80 LC_ALL=C
+# tmux starts the user's shell, which may be nologin.
+export SHELL=/bin/sh
 unset NO_COLOR LKDF_PROBE
 
 top() {
