@@ -5,8 +5,8 @@
  * Rank 0 prints facts.
  */
 #include "tests/mpi/ranks.h"
+#include "tests/threads.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -131,23 +131,9 @@ static void run_single(void)
 
 static int has_thread(const char *name)
 {
-	char path[300], text[32] = "";
-	DIR *d = opendir("/proc/self/task");
-	struct dirent *e;
-	int fd, found = 0;
+	struct thread t;
 
-	while (d && (e = readdir(d))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 e->d_name);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		found |= read(fd, text, sizeof(text)) > 0 &&
-			 !strncmp(text, name, strlen(name));
-		close(fd);
-	}
-	closedir(d);
-	return found;
+	return threads_find(name, &t, 1);
 }
 
 /* Who looks whether others die: this thread. */

@@ -9,13 +9,14 @@
 #define TESTS_VM_VM_H
 
 #include "tests/api/api.h"
+#include "tests/threads.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 
 #define VM_MAX_NODES 16
 #define VM_MAX_CPUS 64
+#define VM_MAX_THREADS 256 /* of the library */
 
 struct vm {
 	int nr_nodes, nr_cpus, nr_cpu_nodes;
@@ -121,35 +122,29 @@ __attribute__((unused)) static void vm_set_online(int cpu, bool is_online)
 
 /*
  * Threads whose name is a worker's, of all runtimes of this process, by
- * number. Threads name themselves: waits until there are as many as wanted.
- * Return: their number.
+ * number. Return: their number.
  */
 __attribute__((unused)) static int vm_find_workers(struct vm_worker *w)
 {
-	DIR *dir = opendir("/proc/self/task");
-	char path[PATH_MAX];
-	struct dirent *d;
-	int nr = 0, node, id;
+	struct thread t[VM_MAX_THREADS];
+	int nr_threads = threads_find("lkdf/", t, VM_MAX_THREADS);
+	int nr = 0, node, id, i;
 
 	memset(w, 0, VM_MAX_CPUS * sizeof(*w));
-	while (dir && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 d->d_name);
-		if (d->d_name[0] == '.' ||
-		    sscanf(vm_read(path), "lkdf/%d.%d", &node, &id) != 2 ||
+	for (i = 0; i < nr_threads; i++) {
+		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2 ||
 		    id >= VM_MAX_CPUS)
 			continue;
 		w[id].node = node;
 		w[id].nr = id;
-		w[id].tid = atoi(d->d_name);
+		w[id].tid = t[i].tid;
 		sched_getaffinity(w[id].tid, sizeof(w[id].cpus), &w[id].cpus);
 		nr++;
 	}
-	if (dir)
-		closedir(dir);
 	return nr;
 }
 
+/* Threads name themselves: waits until there are as many as wanted. */
 __attribute__((unused)) static int vm_workers(struct vm_worker *w, int want)
 {
 	int nr = vm_find_workers(w), i;

@@ -6,8 +6,8 @@
  * the card to all. With the driver for tests.
  */
 #include "tests/api/device/device.h"
+#include "tests/threads.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -39,24 +39,9 @@ static bool open_cuda(const char *options)
 /* Threads of this process that copy for a card. */
 static int nr_threads(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *e;
-	char path[300], comm[32];
-	int nr = 0;
-	FILE *f;
+	struct thread t[8];
 
-	while (dir && (e = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 e->d_name);
-		f = fopen(path, "re");
-		if (f && fgets(comm, sizeof(comm), f))
-			nr += !strcmp(comm, "lkdf/cuda.io\n");
-		if (f)
-			fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return nr;
+	return threads_find("lkdf/cuda.io", t, 8);
 }
 
 static unsigned char byte_at(size_t i)

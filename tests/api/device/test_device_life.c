@@ -5,6 +5,7 @@
  * urgent ones before others and beside full workers, and what is refused.
  */
 #include "tests/api/device/device.h"
+#include "tests/threads.h"
 
 #include <sys/wait.h>
 
@@ -59,30 +60,9 @@ static void a_device_without_tasks_is_stopped_only(void)
 /* The launcher's voluntary switches so far; -1: there is none. */
 static long switches(void)
 {
-	char path[300], line[256], name[32];
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *t;
-	long found = -1, nr;
-	FILE *f;
+	struct thread t;
 
-	while (dir && (t = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/status",
-			 t->d_name);
-		f = fopen(path, "re");
-		name[0] = 0;
-		while (f && fgets(line, sizeof(line), f)) {
-			sscanf(line, "Name: %31s", name);
-			if (!strcmp(name, "lkdf/d0") &&
-			    sscanf(line, "voluntary_ctxt_switches: %ld", &nr) ==
-				    1)
-				found = nr;
-		}
-		if (f)
-			fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
+	return threads_find("lkdf/d0", &t, 1) ? thread_sleeps(t.tid) : -1;
 }
 
 /* The launcher's switches while bodies come and go. */

@@ -12,6 +12,7 @@
 
 #define NR_TASKS 500
 #define MAX_WORKERS 1024
+#define MAX_THREADS (2 * MAX_WORKERS)
 
 static struct {
 	struct lkdf *rt;

@@ -4,6 +4,7 @@
  * somebody asks, and peers that want to stop, fill or fool it.
  */
 #include "tests/api/ask.h"
+#include "tests/threads.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -17,42 +18,9 @@
 /* The thread that answers; 0: there is none. */
 static int tid_of_it(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	char path[64], name[32];
-	struct dirent *d;
-	int tid = 0;
-	FILE *f;
+	struct thread t;
 
-	while (dir && !tid && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%.12s/comm",
-			 d->d_name);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		if (fgets(name, sizeof(name), f) &&
-		    !strncmp(name, THREAD, strlen(THREAD)))
-			tid = atoi(d->d_name);
-		fclose(f);
-	}
-	if (dir)
-		closedir(dir);
-	return tid;
-}
-
-/* How often it has gone to sleep. */
-static long nr_sleeps(int tid)
-{
-	char path[64], line[128];
-	long nr = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
-	f = fopen(path, "re");
-	while (f && nr < 0 && fgets(line, sizeof(line), f))
-		sscanf(line, "voluntary_ctxt_switches: %ld", &nr);
-	if (f)
-		fclose(f);
-	return nr;
+	return threads_find(THREAD, &t, 1) ? t.tid : 0;
 }
 
 static void it_says_what_waits(struct lkdf *rt, const char *name)
@@ -242,14 +210,14 @@ static void it_waits_for_descriptors(const char *name)
 /* How often it goes to sleep beside tasks. */
 static long sleeps_beside_tasks(struct lkdf *rt, struct lkdf_kind *k, int tid)
 {
-	long before = nr_sleeps(tid);
+	long before = thread_sleeps(tid);
 	int i;
 
 	for (i = 0; i < 1000; i++)
 		must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL));
 	must(lkdf_scope_wait(rt, NULL, -1));
 	api_nap_ns(200000000);
-	return nr_sleeps(tid) - before;
+	return thread_sleeps(tid) - before;
 }
 
 /* It may still be on its way to sleep, and wait for a CPU: some rounds. */

@@ -6,6 +6,7 @@
  * each kernel does it in its own way.
  */
 #include "tests/api/rt/seats.h"
+#include "tests/threads.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,27 +17,16 @@ static char parent[PATH_MAX], group[PATH_MAX + 32];
 /* Threads that are called lkdf/NODE.WORKER. */
 static int find_workers(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	char path[300], name[32];
-	struct dirent *d;
-	int nr = 0, node, id;
-	FILE *f;
+	struct thread t[MAX_THREADS];
+	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
+	int nr = 0, node, id, i;
 
-	while (dir && nr < MAX_WORKERS && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 d->d_name);
-		f = fopen(path, "re");
-		if (!f)
+	for (i = 0; i < nr_threads && nr < MAX_WORKERS; i++) {
+		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2)
 			continue;
-		if (fgets(name, sizeof(name), f) &&
-		    sscanf(name, "lkdf/%d.%d", &node, &id) == 2) {
-			job.tid[nr++] = (pid_t)atoi(d->d_name);
-			job.nodes |= 1ull << (node % 64);
-		}
-		fclose(f);
+		job.tid[nr++] = t[i].tid;
+		job.nodes |= 1ull << (node % 64);
 	}
-	if (dir)
-		closedir(dir);
 	return nr;
 }
 

@@ -7,33 +7,24 @@
  */
 #include "tests/api/recorded.h"
 #include "tests/api/rt/seats.h"
+#include "tests/threads.h"
 
 #include <string.h>
 
 /* Threads that are called lkdf/NODE.WORKER. */
 static void find_workers(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	char path[300], name[32];
-	int node, id;
-	struct dirent *d;
-	FILE *f;
+	struct thread t[MAX_THREADS];
+	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
+	int nr = 0, node, id, i;
 
-	while (dir && job.nr < MAX_WORKERS && (d = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm",
-			 d->d_name);
-		f = fopen(path, "re");
-		if (!f)
+	for (i = 0; i < nr_threads && nr < MAX_WORKERS; i++) {
+		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2)
 			continue;
-		if (fgets(name, sizeof(name), f) &&
-		    sscanf(name, "lkdf/%d.%d", &node, &id) == 2) {
-			job.tid[job.nr++] = (pid_t)atoi(d->d_name);
-			job.nodes |= 1ull << (node % 64);
-		}
-		fclose(f);
+		job.tid[nr++] = t[i].tid;
+		job.nodes |= 1ull << (node % 64);
 	}
-	if (dir)
-		closedir(dir);
+	job.nr = nr;
 }
 
 static void take_cpus(void)

@@ -5,8 +5,7 @@
  */
 #include "tests/api/channel.h"
 #include "tests/api/why.h"
-
-#include <dirent.h>
+#include "tests/threads.h"
 
 #define NAP_NS 20000000
 #define HEAD "stall: nothing has ended for "
@@ -86,39 +85,12 @@ static struct lkdf *open_heard(const char *options)
 
 /* ---- its thread --------------------------------------------------------- */
 
-static bool read_line(const char *tid, const char *file, const char *word,
-		      char *to, size_t size)
-{
-	char path[300];
-	bool has = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%s/%s", tid, file);
-	f = fopen(path, "re");
-	while (f && !has && fgets(to, (int)size, f))
-		has = !strncmp(to, word, strlen(word));
-	if (f)
-		fclose(f);
-	return has;
-}
-
 /* How often the thread went to sleep; -1: there is none. */
 static long nr_sleeps(void)
 {
-	static const char word[] = "voluntary_ctxt_switches:";
-	DIR *dir = opendir("/proc/self/task");
-	struct dirent *e;
-	char line[256];
-	long nr = -1;
+	struct thread t;
 
-	while (dir && nr < 0 && (e = readdir(dir)))
-		if (read_line(e->d_name, "comm", "lkdf/stall\n", line,
-			      sizeof(line)) &&
-		    read_line(e->d_name, "status", word, line, sizeof(line)))
-			nr = strtol(line + strlen(word), NULL, 10);
-	if (dir)
-		closedir(dir);
-	return nr;
+	return threads_find("lkdf/stall", &t, 1) ? thread_sleeps(t.tid) : -1;
 }
 
 static void nobody_watches_without(void)
