@@ -113,22 +113,33 @@ static void set_words(const struct d_kernel *k, struct stage *s,
 	}
 }
 
-static int copy_all(const struct d_kernel *k, struct stage *s, cu_stream queue,
-		    void *const *mem, bool is_back)
+static int copy_there(const struct d_kernel *k, struct stage *s,
+		      cu_stream queue, void *const *mem)
 {
 	cu_result r = 0;
-	cu_ptr there;
 	uint32_t i;
 
-	for (i = 0; i < k->t->nr_uses && !r; i++) {
-		if (holder_of(k, mem, i) != i)
-			continue;
-		there = (cu_ptr)(uintptr_t)mem[i];
-		r = is_back ? cu.cuMemcpyHtoDAsync(there, s->b.word[i],
-						   bytes_of(k, i), queue)
-			    : cu.cuMemcpyDtoHAsync(s->b.word[i], there,
-						   bytes_of(k, i), queue);
-	}
+	for (i = 0; i < k->t->nr_uses && !r; i++)
+		if (holder_of(k, mem, i) == i)
+			r = cu.cuMemcpyDtoHAsync(s->b.word[i],
+						 (cu_ptr)(uintptr_t)mem[i],
+						 bytes_of(k, i), queue);
+	return (int)r;
+}
+
+/* What is only read has other readers meanwhile: no bytes go there. */
+static int copy_back(const struct d_kernel *k, struct stage *s, cu_stream queue,
+		     void *const *mem)
+{
+	const uint32_t writes = LKDF_WRITE | LKDF_COMMUTE | LKDF_REDUCE;
+	cu_result r = 0;
+	uint32_t i;
+
+	for (i = 0; i < k->t->nr_uses && !r; i++)
+		if (k->t->use[i].mode & writes)
+			r = cu.cuMemcpyHtoDAsync((cu_ptr)(uintptr_t)mem[i],
+						 s->b.word[i], bytes_of(k, i),
+						 queue);
 	return (int)r;
 }
 
@@ -141,11 +152,11 @@ int d_cuda_enqueue(const struct d_kernel *k, const void *arg,
 	s->arg = arg;
 	s->run = run;
 	set_words(k, s, mem);
-	error = copy_all(k, s, queue, mem, false);
+	error = copy_there(k, s, queue, mem);
 	if (!error)
 		error = (int)cu.cuLaunchHostFunc(queue, run_stage, s);
 	if (!error)
-		error = copy_all(k, s, queue, mem, true);
+		error = copy_back(k, s, queue, mem);
 	if (!error)
 		error = (int)cu.cuLaunchHostFunc(queue, put_stage, s);
 	return error;
