@@ -8,7 +8,6 @@
 #include "tests/threads.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
