@@ -13,13 +13,13 @@
 
 #define THREAD_EXITING 4u /* PF_EXITING of the kernel */
 
-struct thread {
+struct found_thread {
 	int tid;
 	char name[16];
 };
 
 /* False: it has gone, or is going. */
-static bool thread_read(const char *task, struct thread *t)
+static bool read_found(const char *task, struct found_thread *t)
 {
 	char path[64], text[512] = "", *name, *end;
 	unsigned flags = THREAD_EXITING;
@@ -60,15 +60,15 @@ __attribute__((unused)) static long thread_sleeps(int tid)
 }
 
 /* Whose name begins so; the first max of them. Return: their number. */
-__attribute__((unused)) static int threads_find(const char *begin,
-						struct thread *to, int max)
+__attribute__((unused)) static int
+threads_find(const char *begin, struct found_thread *to, int max)
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *d;
 	int nr = 0;
 
 	while (dir && nr < max && (d = readdir(dir)))
-		if (d->d_name[0] != '.' && thread_read(d->d_name, &to[nr]))
+		if (d->d_name[0] != '.' && read_found(d->d_name, &to[nr]))
 			nr += !strncmp(to[nr].name, begin, strlen(begin));
 	if (dir)
 		closedir(dir);

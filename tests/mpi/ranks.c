@@ -130,7 +130,7 @@ static void run_single(void)
 
 static int has_thread(const char *name)
 {
-	struct thread t;
+	struct found_thread t;
 
 	return threads_find(name, &t, 1);
 }

@@ -126,7 +126,7 @@ __attribute__((unused)) static void vm_set_online(int cpu, bool is_online)
  */
 __attribute__((unused)) static int vm_find_workers(struct vm_worker *w)
 {
-	struct thread t[VM_MAX_THREADS];
+	struct found_thread t[VM_MAX_THREADS];
 	int nr_threads = threads_find("lkdf/", t, VM_MAX_THREADS);
 	int nr = 0, node, id, i;
 

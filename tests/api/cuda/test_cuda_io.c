@@ -39,7 +39,7 @@ static bool open_cuda(const char *options)
 /* Threads of this process that copy for a card. */
 static int nr_threads(void)
 {
-	struct thread t[8];
+	struct found_thread t[8];
 
 	return threads_find("lkdf/cuda.io", t, 8);
 }

@@ -60,7 +60,7 @@ static void a_device_without_tasks_is_stopped_only(void)
 /* The launcher's voluntary switches so far; -1: there is none. */
 static long switches(void)
 {
-	struct thread t;
+	struct found_thread t;
 
 	return threads_find("lkdf/d0", &t, 1) ? thread_sleeps(t.tid) : -1;
 }

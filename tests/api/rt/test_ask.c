@@ -18,7 +18,7 @@
 /* The thread that answers; 0: there is none. */
 static int tid_of_it(void)
 {
-	struct thread t;
+	struct found_thread t;
 
 	return threads_find(THREAD, &t, 1) ? t.tid : 0;
 }

@@ -17,7 +17,7 @@ static char parent[PATH_MAX], group[PATH_MAX + 32];
 /* Threads that are called lkdf/NODE.WORKER. */
 static int find_workers(void)
 {
-	struct thread t[MAX_THREADS];
+	struct found_thread t[MAX_THREADS];
 	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
 	int nr = 0, node, id, i;
 

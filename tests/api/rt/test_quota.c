@@ -14,7 +14,7 @@
 /* Threads that are called lkdf/NODE.WORKER. */
 static void find_workers(void)
 {
-	struct thread t[MAX_THREADS];
+	struct found_thread t[MAX_THREADS];
 	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
 	int nr = 0, node, id, i;
 

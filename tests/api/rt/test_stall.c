@@ -88,7 +88,7 @@ static struct lkdf *open_heard(const char *options)
 /* How often the thread went to sleep; -1: there is none. */
 static long nr_sleeps(void)
 {
-	struct thread t;
+	struct found_thread t;
 
 	return threads_find("lkdf/stall", &t, 1) ? thread_sleeps(t.tid) : -1;
 }
