@@ -20,7 +20,7 @@
 
 static void (*gone_ask)(const char *call, const void *at, size_t size);
 
-/* Where the sanitizer's code is; constant once gone_ask is set. */
+/* The code of gcc's sanitizer, a library; constant once gone_ask is set. */
 static struct {
 	uintptr_t at, end;
 } gone_tsan;

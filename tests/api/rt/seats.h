@@ -7,12 +7,13 @@
 #define TESTS_API_RT_SEATS_H
 
 #include "tests/api/api.h"
+#include "tests/threads.h"
 
 #include <sched.h>
 
 #define NR_TASKS 500
 #define MAX_WORKERS 1024
-#define MAX_THREADS (2 * MAX_WORKERS)
+#define MAX_THREADS (2 * MAX_WORKERS) /* of the library */
 
 static struct {
 	struct lkdf *rt;
@@ -24,6 +25,22 @@ static struct {
 	int nr;
 	uint64_t nodes; /* a bit each */
 } job;
+
+/* The threads that are called lkdf/NODE.WORKER now are the job's. */
+static void find_workers(void)
+{
+	struct found_thread t[MAX_THREADS];
+	int nr_threads = threads_find("lkdf/", t, MAX_THREADS), node, id, i;
+
+	job.nr = 0;
+	job.nodes = 0;
+	for (i = 0; i < nr_threads && job.nr < MAX_WORKERS; i++) {
+		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2)
+			continue;
+		job.tid[job.nr++] = t[i].tid;
+		job.nodes |= 1ull << (node % 64);
+	}
+}
 
 static int work(struct lkdf_ctx *c, void *arg)
 {

@@ -196,8 +196,7 @@ static void it_waits_for_descriptors(const char *name)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	/* One that the thread has just closed may have let it in before. */
 	rc = ask_hear(fd, &a, &given);
-	/* Whether the user 65534 is nobody in particular is read from a file.
-	 */
+	/* Which user 65534 is the library reads in a file: it may hang up. */
 	ok(!rc || rc == -EMFILE || (geteuid() == 65534 && rc == -ECONNRESET),
 	   "when there are some it is answered: %d", rc);
 	if (given >= 0)

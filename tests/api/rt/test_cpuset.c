@@ -6,29 +6,12 @@
  * each kernel does it in its own way.
  */
 #include "tests/api/rt/seats.h"
-#include "tests/threads.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 /* The group that this process is in, and the one that is made in it. */
 static char parent[PATH_MAX], group[PATH_MAX + 32];
-
-/* Threads that are called lkdf/NODE.WORKER. */
-static int find_workers(void)
-{
-	struct found_thread t[MAX_THREADS];
-	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
-	int nr = 0, node, id, i;
-
-	for (i = 0; i < nr_threads && nr < MAX_WORKERS; i++) {
-		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2)
-			continue;
-		job.tid[nr++] = t[i].tid;
-		job.nodes |= 1ull << (node % 64);
-	}
-	return nr;
-}
 
 static void start(void)
 {
@@ -41,7 +24,7 @@ static void start(void)
 	/* One that has not begun to run has no name yet. */
 	do {
 		run_some();
-		job.nr = find_workers();
+		find_workers();
 	} while (job.nr < lkdf_nr_workers(job.rt) && job.nr < MAX_WORKERS);
 	for (i = 0; i < job.nr; i++)
 		sched_getaffinity(job.tid[i], sizeof(job.own[i]), &job.own[i]);

@@ -7,25 +7,8 @@
  */
 #include "tests/api/recorded.h"
 #include "tests/api/rt/seats.h"
-#include "tests/threads.h"
 
 #include <string.h>
-
-/* Threads that are called lkdf/NODE.WORKER. */
-static void find_workers(void)
-{
-	struct found_thread t[MAX_THREADS];
-	int nr_threads = threads_find("lkdf/", t, MAX_THREADS);
-	int nr = 0, node, id, i;
-
-	for (i = 0; i < nr_threads && nr < MAX_WORKERS; i++) {
-		if (sscanf(t[i].name, "lkdf/%d.%d", &node, &id) != 2)
-			continue;
-		job.tid[nr++] = t[i].tid;
-		job.nodes |= 1ull << (node % 64);
-	}
-	job.nr = nr;
-}
 
 static void take_cpus(void)
 {
@@ -104,7 +87,6 @@ static void open_job(const char *file, const char *more)
 	job.kind = api_kind(job.rt, "work", work, 0, 0);
 	run_some();
 	while (job.nr < lkdf_nr_workers(job.rt)) {
-		job.nr = 0;
 		run_some();
 		find_workers();
 	}
