@@ -2,11 +2,13 @@
 #include "run/chain.h"
 
 #include "sched/holdoff.h"
+#include "scope/deadline.h"
 #include "task/gate.h"
 
 /*
  * A record with a class, or a node, of its own goes where that says; far.h says
- * which workers may take planned work.
+ * which workers may take planned work. A run with a deadline, its own or a
+ * scope's, has no time to wait.
  */
 static uint64_t item_to_wait(const struct burst *b, uint32_t index)
 {
@@ -14,7 +16,8 @@ static uint64_t item_to_wait(const struct burst *b, uint32_t index)
 
 	return (b->recs[index].flags & (REC_CLASS | REC_PLACED)) ==
 				       CLASS_NORMAL &&
-			       !item_is_planned(item)
+			       !item_is_planned(item) &&
+			       !deadline_is_ahead(b->f->scope)
 		       ? item
 		       : 0;
 }

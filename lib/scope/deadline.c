@@ -52,6 +52,15 @@ bool deadline_is_over(const struct lkdf_scope *s)
 	return false;
 }
 
+bool deadline_is_ahead(const struct lkdf_scope *s)
+{
+	if (likely(timers_are_empty(&s->rt->sched.timers)))
+		return false;
+	while (s && !a_load(&s->end_ns, relaxed))
+		s = s->parent;
+	return s != NULL;
+}
+
 int deadline_look(struct lkdf_scope *s)
 {
 	struct sched *sched = &s->rt->sched;

@@ -26,6 +26,9 @@ void deadline_drop(struct lkdf_scope *s);
 /* Is it over, of the scope or of one above? */
 bool deadline_is_over(const struct lkdf_scope *s);
 
+/* Has the scope, or one above, a deadline that is still to come? */
+bool deadline_is_ahead(const struct lkdf_scope *s);
+
 /* 0, or the error with which a body in it should end. */
 static inline int deadline_cancelled(const struct lkdf_scope *s)
 {

@@ -15,6 +15,7 @@
  *	a continuation			ALWAYS tasks of runs that are cancelled
  *	on a spare thread		what a region of a seal has taken in
  *	after a rest in a join		whoever has lost its token meanwhile
+ *	with a deadline, of the task, its run or a scope above
  *
  * Never aside: cancelled tasks, which are skipped at once. Tasks that are
  * cancelled while they lie aside are skipped by whoever takes them, as in a

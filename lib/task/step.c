@@ -12,6 +12,7 @@
 #include "core/runtime.h"
 #include "sched/team.h"
 #include "sched/tick.h"
+#include "scope/deadline.h"
 #include "task/after.h"
 #include "task/again.h"
 #include "task/body.h"
@@ -308,6 +309,7 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 /*
  * A task with a class or a place of its own goes where that says; a task that
  * is cancelled needs no token, and one that goes on has what others wait for.
+ * A task with a deadline, its own or a scope's, has no time to wait.
  */
 static uint64_t item_to_wait(struct task *t)
 {
@@ -315,7 +317,8 @@ static uint64_t item_to_wait(struct task *t)
 		TASK_GENERAL | TASK_CONTINUES | TASK_PLACED | TASK_URGENT;
 
 	return t->link.flags & own || t->link.class != CLASS_NORMAL ||
-			       scope_cancelled(t->scope)
+			       scope_cancelled(t->scope) ||
+			       deadline_is_ahead(t->scope)
 		       ? 0
 		       : link_item(&t->link);
 }

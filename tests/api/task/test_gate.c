@@ -291,6 +291,74 @@ static void test_close(int workers)
 	is(a.nr, 20, "they run all the same");
 }
 
+/* ---- deadlines ----------------------------------------------------------- */
+
+/* Far away: a task that has one does not wait, however late it is. */
+#define AHEAD_NS 3600000000000
+
+static void submit_urgently(struct aside *a)
+{
+	int i;
+
+	for (i = 0; i < 20; i++)
+		must(lkdf_submit(a->rt, a->s,
+				 LKDF_TASK(.kind = a->waits, .arg = a,
+					   .deadline_ns = AHEAD_NS),
+				 NULL));
+}
+
+static void run_urgently(struct aside *a)
+{
+	struct lkdf_graph *g = api_graph(a->rt, 1);
+	int i;
+
+	for (i = 0; i < 20; i++)
+		must(lkdf_graph_add(g, a->waits, a, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	must(lkdf_graph_run(g, a->s, ATTR(lkdf_run, .deadline_ns = AHEAD_NS),
+			    NULL));
+	lkdf_graph_put(g);
+}
+
+/* The scope that has the deadline is the one above. */
+static void submit_below(struct aside *a)
+{
+	struct lkdf_scope *top, *below;
+	int i;
+
+	must(lkdf_scope_create(
+		a->rt, ATTR(lkdf_scope_attr, .deadline_ns = AHEAD_NS), &top));
+	must(lkdf_scope_create(a->rt, ATTR(lkdf_scope_attr, .parent = top),
+			       &below));
+	for (i = 0; i < 20; i++)
+		must(lkdf_submit(a->rt, below,
+				 LKDF_TASK(.kind = a->waits, .arg = a), NULL));
+	is(lkdf_scope_wait(a->rt, below, PATIENCE_NS), 0, "they end");
+	lkdf_scope_put(below);
+	lkdf_scope_put(top);
+}
+
+static void test_deadline(int workers, void (*submit)(struct aside *a),
+			  const char *whose)
+{
+	struct aside a;
+
+	begin_aside(&a, workers);
+	submit(&a);
+	is(lkdf_scope_wait(a.rt, a.s, PATIENCE_NS), 0,
+	   "tasks end, with a deadline of %s", whose);
+	is(a.nr, 20, "all have run");
+	is(stat_of(a.rt, "lkdf.narrow.aside"), 0, "none was put aside");
+	end_aside(&a);
+}
+
+static void test_deadlines(int workers)
+{
+	test_deadline(workers, submit_urgently, "theirs");
+	test_deadline(workers, run_urgently, "their run");
+	test_deadline(workers, submit_below, "a scope");
+}
+
 /* The child has no worker, and frees what lies aside with the gate. */
 static void test_fork(int workers)
 {
@@ -325,6 +393,7 @@ static void test_all(void)
 		if (nr_workers[i] == 1)
 			continue;
 		test_taken_back(nr_workers[i]);
+		test_deadlines(nr_workers[i]);
 		test_cancel(nr_workers[i]);
 		test_close(nr_workers[i]);
 		test_fork(nr_workers[i]);
