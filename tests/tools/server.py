@@ -72,9 +72,10 @@ class Client:
 
 
 class Server:
-    def __init__(self, *options):
+    def __init__(self, *options, **popen):
         self.process = subprocess.Popen(
-            [program, '--root', root, *options], stdout=subprocess.PIPE)
+            [program, '--root', root, *options], stdout=subprocess.PIPE,
+            **popen)
         first = self.process.stdout.readline()
         if not first.startswith(b'listening on 127.0.0.1:'):
             sys.exit(f'the server says {first!r}')
@@ -97,8 +98,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(*options):
-    s = Server(*options)
+def server(*options, **popen):
+    s = Server(*options, **popen)
     try:
         yield s
     finally:
@@ -261,5 +262,32 @@ def stop():
             same(x.line(), b'', 'it hangs up')
 
 
+def calls():
+    """What an answer costs: the library of $COUNT_CALLS counts the calls."""
+    nr = 50
+    write('data', bytes(1000))
+    with server('--deadline', '3600000', stderr=subprocess.PIPE,
+                env={**os.environ,
+                     'LD_PRELOAD': os.environ['COUNT_CALLS']}) as s:
+        c = s.client()
+        for i in range(nr):
+            c.send(b'echo hello\n')
+            c.body(b'hello', 'echo')
+            c.send(b'file data\n')
+            c.body(bytes(1000), 'file')
+        c.close()
+        s.end()
+        words = s.process.stderr.read().decode().split()
+    got = {k: int(v) for k, v in zip(words[::2], words[1::2])}
+    same(got['send'], 0, 'answers that need a call for the head')
+    same(got['sendmsg'], 2 * nr, 'a call for each answer')
+    same(got['nodelay'], 1, 'clients whose answers TCP does not hold back')
+    # The listener, the signals, the client, and the end of each run.
+    same(got['ctl'], 3 + 2 * nr, 'changes of what epoll watches')
+    # A line and the end of its run; the client comes and goes, SIGTERM.
+    if got['wait'] > 4 * nr + 4 or got['recv'] > 2 * nr + 1:
+        sys.exit(f'too many calls: {got}')
+
+
 {f.__name__: f for f in
- (answers, many, leave, late, slow, busy, stop)}[scenario]()
+ (answers, many, leave, late, slow, busy, stop, calls)}[scenario]()
