@@ -168,7 +168,7 @@ static void abandon_blocking(struct lkdf *rt)
 
 static int start_workers(struct lkdf *rt)
 {
-	struct sched_attr attr = {
+	struct sched_setup attr = {
 		.topo = rt->topo,
 		.log = &rt->log,
 		.ops = &run_ops,

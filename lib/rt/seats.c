@@ -80,7 +80,7 @@ static enum bind choose_bind(const struct lkdf *rt, enum topo_deal deal)
 }
 
 /* Under stocks_lock(). */
-static void note_cpus(struct lkdf *rt, const struct sched_attr *a)
+static void note_cpus(struct lkdf *rt, const struct sched_setup *a)
 {
 	int i, cpu;
 
@@ -102,7 +102,7 @@ static void deal_substitutes(const struct lkdf *rt, int *cpu_index)
 			cpu_index[(int64_t)i * rt->nr_regular / nr];
 }
 
-static enum topo_deal deal_cpus(struct lkdf *rt, struct sched_attr *a,
+static enum topo_deal deal_cpus(struct lkdf *rt, struct sched_setup *a,
 				int *cpu_index, bool *is_taken)
 {
 	struct list *all = stocks_lock(), *l;
@@ -122,7 +122,7 @@ static enum topo_deal deal_cpus(struct lkdf *rt, struct sched_attr *a,
 	return deal;
 }
 
-int seats_take(struct lkdf *rt, struct sched_attr *a)
+int seats_take(struct lkdf *rt, struct sched_setup *a)
 {
 	int *cpu_index = calloc((size_t)rt->nr_workers, sizeof(*cpu_index));
 	bool *is_taken = calloc((size_t)rt->topo->nr_cpus, sizeof(*is_taken));

@@ -8,7 +8,7 @@
 #define RT_SEATS_H
 
 struct lkdf;
-struct sched_attr;
+struct sched_setup;
 
 /*
  * How many workers a runtime has by its options, in serial mode one; with
@@ -21,7 +21,7 @@ int seats_count_all(const struct lkdf *rt, int nr_regular);
  * After the pools. Sets cpu_index, bind and is_crowded of a; cpu_index is the
  * caller's to free. 0; -ENOMEM.
  */
-int seats_take(struct lkdf *rt, struct sched_attr *a);
+int seats_take(struct lkdf *rt, struct sched_setup *a);
 
 /* Its workers are not bound any more. */
 void seats_give(struct lkdf *rt);

@@ -205,12 +205,12 @@ int task_claim_begin(const struct task *t, struct failure **failure)
 bool task_claim_may_touch(struct lkdf_ctx *c, unsigned use)
 {
 	struct use *u = c->task ? uses_of(c->task, use) : NULL;
-	const struct access_use *first;
+	const struct access_table *w = c->frame->graph->accesses;
+	const struct access_use *first, *end;
 
-	count_uses(c->frame, c->index, &first);
-	if (access_main(c->frame->graph->accesses, &first[use])->mode &
-		    LKDF_WEAK ||
-	    (u && u->is_given))
+	first = access_uses(w, c->index, &end);
+	check(use < end - first);
+	if (access_main(w, &first[use])->mode & LKDF_WEAK || (u && u->is_given))
 		return false;
 	if (u && u->below)
 		domain_combine(u->below);

@@ -49,7 +49,7 @@ static uint64_t ticks_of(const struct sched *s, uint64_t ns)
 	return ns / 1024 * s->ticks_per_1024ns;
 }
 
-void quota_init(struct sched *s, const struct sched_attr *a)
+void quota_init(struct sched *s, const struct sched_setup *a)
 {
 	struct quota *q = &s->quota;
 	int i;

@@ -44,7 +44,7 @@
 
 struct log;
 struct sched;
-struct sched_attr;
+struct sched_setup;
 struct worker;
 
 struct quota {
@@ -75,7 +75,7 @@ struct quota {
 };
 
 /* Before the workers start; the roots are borrowed for as long as s lives. */
-void quota_init(struct sched *s, const struct sched_attr *a);
+void quota_init(struct sched *s, const struct sched_setup *a);
 
 /* When all have started: the first look, and from now on workers look. */
 void quota_start(struct sched *s);

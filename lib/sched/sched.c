@@ -212,7 +212,7 @@ static int order_victims(struct sched *s, const int *cpu_index)
 	return 0;
 }
 
-static void init_worker(struct sched *s, const struct sched_attr *a, int i,
+static void init_worker(struct sched *s, const struct sched_setup *a, int i,
 			const struct topo_cpu *cpu)
 {
 	struct worker *w = &s->workers[i];
@@ -237,7 +237,7 @@ static void init_worker(struct sched *s, const struct sched_attr *a, int i,
 	w->rng = 0x9e3779b97f4a7c15ull * (uint64_t)(i + 1);
 }
 
-static int init_workers(struct sched *s, const struct sched_attr *a)
+static int init_workers(struct sched *s, const struct sched_setup *a)
 {
 	int rc = 0, i;
 
@@ -360,7 +360,7 @@ static void join_workers(struct sched *s)
 	s->nr_started = 0;
 }
 
-static int start_workers(struct sched *s, const struct sched_attr *a)
+static int start_workers(struct sched *s, const struct sched_setup *a)
 {
 	int rc = 0, i;
 
@@ -372,7 +372,7 @@ static int start_workers(struct sched *s, const struct sched_attr *a)
 	return rc;
 }
 
-int sched_start(struct sched *s, const struct sched_attr *a)
+int sched_start(struct sched *s, const struct sched_setup *a)
 {
 	const struct options *o = a->options;
 	int rc;

@@ -81,7 +81,7 @@ struct sched_ops {
 	bool (*stays)(struct worker *w);
 };
 
-struct sched_attr {
+struct sched_setup {
 	const struct topo *topo;
 	const struct log *log;
 	const struct sched_ops *ops;
@@ -164,7 +164,7 @@ static inline uint64_t sched_ns(const struct sched *s, uint64_t ticks)
  * Starts all workers; half-started ones are stopped again. executors outlive
  * it. -EAGAIN: no threads to be had; -ENOMEM.
  */
-int sched_start(struct sched *s, const struct sched_attr *a);
+int sched_start(struct sched *s, const struct sched_setup *a);
 
 /* Joins the workers; the caller knows that no work is left. NULL-safe. */
 void sched_stop(struct sched *s);

@@ -21,6 +21,7 @@ exported.sh	the library exports what lkdf.map names
 kerneldoc.py	public functions have complete kernel-doc comments
 calls.py	lib has no fences, raw atomics, printing or exit
 globals.py	lib has no mutable globals
+tags.py	no struct of lib and tools is named as one of the system
 labels.py	ordered accesses are labelled, labels have partners
 spdx.sh	files state their licence
 spell.sh	codespell finds nothing

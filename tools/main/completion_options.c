@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* A row of lkdf_describe(rt, "options", "text"): "io=auto (auto rings)". */
-struct option {
+struct option_row {
 	char *name, *range, *help;
 };
 
@@ -34,7 +34,7 @@ static FILE *open_table(void)
 }
 
 static bool read_option(FILE *f, char *line, char *help, int size,
-			struct option *o)
+			struct option_row *o)
 {
 	char *end;
 
@@ -67,7 +67,7 @@ static void offer(int kept, const char *token, const char *word,
 
 /* The words of "yes or no", "auto rings threads"; a number and a text have
  * none. */
-static void offer_words(const struct option *o, int kept, const char *token)
+static void offer_words(const struct option_row *o, int kept, const char *token)
 {
 	char *at, *rest = NULL;
 
@@ -98,7 +98,7 @@ void completion_options(const char *typed, const char *token)
 	int kept = (int)(behind_last(token, has_name ? "=," : ",") - token);
 	char line[1024], help[1024];
 	FILE *f = open_table();
-	struct option o;
+	struct option_row o;
 
 	while (f && read_option(f, line, help, sizeof(line), &o)) {
 		if (!has_name) {
