@@ -9,7 +9,8 @@
 #
 # V=1 shows commands; BUILD=dir builds elsewhere; NO_INSTALL=1 forbids
 # installing packages; CC=clang builds with clang; CROSS_COMPILE= for another
-# machine. What make config prints are switches: BPF=0, TOP=1, auto if not told.
+# machine; WERROR=1 stops at warnings, WERROR=0 never does. What make config prints
+# are switches: BPF=0, TOP=1, auto if not told.
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -42,10 +43,18 @@ endif
 # has said how many.
 JOBS = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
-WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes \
+# Warnings stop the build in a git checkout only: a user's newer compiler has others.
+WERROR ?= $(if $(wildcard .git),1,0)
+ERROR := $(if $(filter 1,$(WERROR)),-Werror)
+WARN := -Wall -Wextra $(ERROR) -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes
-HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 CFLAGS ?= -O2 -g
+# A level that the user's flags name wins, everywhere; glibc warns without -O.
+named = $(strip $(foreach f,$1,$(if $(findstring _FORTIFY_SOURCE,$f),$f)))
+FORTIFY := $(if $(call named,$(CFLAGS)),,$(or $(call named,$(CPPFLAGS)),$(if \
+	$(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE \
+	-D_FORTIFY_SOURCE=2)))
+HARDEN := -fstack-protector-strong $(FORTIFY)
 CPPFLAGS += -Ilib/include -Ilib -Ikmod/uapi -Ibpf/uapi -D_GNU_SOURCE
 LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions
 
@@ -108,7 +117,7 @@ clean:
 	$(Q)rm -rf $(BUILD)
 
 help:
-	@sed -n '3,12s/^# \{0,1\}//p' Makefile
+	@sed -n '3,13s/^# \{0,1\}//p' Makefile
 	@echo 'More targets:'
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
 		Makefile */*.mk */*/*.mk | expand -t 24

@@ -7,7 +7,7 @@ BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BPF_ALL := $(BUILD)/bpf/lkdf_probe.bpf.o
 BPF_SKEL := $(BUILD)/bpf/lkdf_probe.skel.h
 BPF_MACHINE := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
-BPF_CFLAGS := -g -O2 -Wall -Werror -target bpf -mcpu=v3 \
+BPF_CFLAGS := -g -O2 -Wall $(ERROR) -target bpf -mcpu=v3 \
 	-D__TARGET_ARCH_$(BPF_MACHINE) -Ibpf/uapi -ffile-prefix-map=$(CURDIR)=. \
 	-idirafter /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
 # For the tool.

@@ -27,7 +27,7 @@ $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.c
 $(BUILD)/$(EXAMPLE_DIR)/%.o: $(EXAMPLE_DIR)/%.cc
 	$(call say,CXX)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -Wall -Wextra -Werror -Wshadow $(HARDEN) \
+	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(ERROR) -Wshadow $(HARDEN) \
 		$(CFLAGS) -Ilib/include -MMD -MP -c -o $@ $<
 
 $(BUILD)/examples/hello: $(BUILD)/$(EXAMPLE_DIR)/hello.o $(LIB_SO)

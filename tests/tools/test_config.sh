@@ -5,7 +5,7 @@
 # built again when a switch has changed; CROSS_COMPILE names each tool.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
-unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS CPPFLAGS WERROR
 
 do_make() {
 	make CC="${CC:-gcc}" BUILD="$dir/b" "$@" >"$dir/log" 2>&1
@@ -56,6 +56,41 @@ ok $? 'and not again'
 do_make TOP=0 XXHASH=0 SDT=0 "$one" && do_make TOP=0 BPF=0 "$one" &&
 	grep -q 'CC .*bell' "$dir/log"
 ok $? 'but when a switch has changed'
+
+# compiles FACT WORDS NO_WORDS ARGUMENT...: the line that compiles one file of the
+# library and one of the tool has these words, and not those
+compiles() {
+	fact=$1
+	words=$2
+	no_words=$3
+	shift 3
+	do_make -n V=1 "$@" "$dir/b/lib/base/clock.o" \
+		"$dir/b/tool/tools/main/lkdf.o" &&
+		grep -E -e '-c -o .*(clock|lkdf)\.o' "$dir/log" >"$dir/lines" &&
+		[ "$(grep -cE -e "$words" "$dir/lines")" -eq 2 ] &&
+		! grep -qE -e "$no_words" "$dir/lines"
+	ok $? "$fact"
+}
+
+mine='-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2'
+compiles 'the level of _FORTIFY_SOURCE is 2, whatever the compiler begins with' \
+	"$mine " none CFLAGS=-O2
+compiles "that of the user's CFLAGS wins" \
+	'-O2 -Wp,-D_FORTIFY_SOURCE=3' 'SOURCE=2' \
+	CFLAGS='-O2 -Wp,-D_FORTIFY_SOURCE=3'
+CPPFLAGS=-D_FORTIFY_SOURCE=3 compiles "and that of the user's CPPFLAGS" \
+	'-D_FORTIFY_SOURCE=3' 'SOURCE=2' CFLAGS=-O2
+compiles 'there is none without optimization' '-g -O0' FORTIFY CFLAGS="-g -O0"
+compiles 'warnings stop the build where WERROR=1 says so' ' -Werror ' none WERROR=1
+compiles 'and not where WERROR=0 does' ' -Wextra ' Werror WERROR=0
+compiles 'without either, they do in a checkout of git alone' \
+	"$([ -e .git ] && echo ' -Werror ' || echo ' -Wextra ')" \
+	"$([ -e .git ] && echo none || echo Werror)"
+for flags in '-O2 -Wp,-D_FORTIFY_SOURCE=3' -O0; do
+	do_make WERROR=1 CFLAGS="$flags" "$dir/b/lib/base/clock.o"
+	ok $? "CFLAGS=\"$flags\" compiles without a warning"
+	rm -rf "$dir/b/lib"
+done
 
 env -u CC make BUILD="$dir/b" -n V=1 URING=0 CROSS_COMPILE=none- \
 	"$dir/b/liblkdf.a" \

@@ -39,7 +39,7 @@ deb: dist ## packages of Debian, to build/deb
 	$(Q)tar -C $(DEB) -xzf $(BUILD)/$(DIST).tar.gz
 	$(Q)cp -r $(DEB)/$(DIST)/tools/packaging/debian $(DEB)/$(DIST)/debian
 	$(Q)cd $(DEB)/$(DIST) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u BUILD \
-		-u MAKEOVERRIDES -u CC dpkg-buildpackage -us -uc $(DEB_ARGS) \
+		-u MAKEOVERRIDES -u CC -u WERROR dpkg-buildpackage -us -uc $(DEB_ARGS) \
 		$(filter -j%,$(MAKEFLAGS)) >../build.log 2>&1 || \
 		{ tail -n 30 ../build.log >&2; exit 1; }
 	@ls $(DEB)/*.deb
