@@ -11,7 +11,8 @@
 /* Anywhere. */
 #define HOME_NONE 0
 
-/* Of a part, whose number takes the place of the node's; see sched/part.h. */
+/* Of a part, whose number takes the place of the node's; see
+ * mechanism/part/part.h. */
 #define HOME_PART 0x8000u
 
 /* Of a kernel: that device, whose number takes the place of the node's. */

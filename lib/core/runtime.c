@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/runtime.h"
 
-#include "sched/client.h"
+#include "mechanism/client/client.h"
 
 void runtime_has_woken(struct lkdf *rt, struct executor *ex)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/signals.h"
 
+#include "mechanism/holdoff/holdoff.h"
 #include "sched/bind.h"
-#include "sched/holdoff.h"
 #include "signal/src_bpf.h"
 
 #include <lkdf/signals.h>

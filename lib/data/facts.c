@@ -243,7 +243,8 @@ static struct lkdf_fact fact_of(const struct board *b, uint64_t value,
 	};
 }
 
-/* Workers read it for themselves: so many of them run, see sched/quota.h. */
+/* Workers read it for themselves: so many of them run, see
+ * mechanism/quota/quota.h. */
 static void tell_quota(const struct lkdf *rt, int64_t now,
 		       struct lkdf_facts *out)
 {

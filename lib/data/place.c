@@ -3,7 +3,7 @@
 
 #include "base/err.h"
 #include "data/block.h"
-#include "sched/part.h"
+#include "mechanism/part/part.h"
 #include "topo/raw.h"
 #include "topo/topo.h"
 

@@ -4,10 +4,10 @@
  * it may not: handing one to another CPU costs more than running it. No number
  * tells beforehand, for it depends on the shape, the bodies, the data and the
  * machine; so both ways are tried, and runs go the faster one for a while. A
- * run that goes solo is kept by the worker that starts it, see sched/holdoff.h.
- * Where one worker is faster than all, two may be faster still, and four: a cap
- * is W (the number of workers) or a power of two below, and a run of a smaller
- * one is kept by as many workers.
+ * run that goes solo is kept by the worker that starts it, see the mechanism
+ * holdoff. Where one worker is faster than all, two may be faster still, and
+ * four: a cap is W (the number of workers) or a power of two below, and a run
+ * of a smaller one is kept by as many workers.
  *
  *	HOLDS -> SAMPLES -> INCUMBENT -> CHALLENGER -> HOLDS
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/chain.h"
 
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "scope/deadline.h"
 #include "task/gate.h"
 

@@ -5,12 +5,12 @@
 #include "core/home.h"
 #include "core/runtime.h"
 #include "graph/access.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "run/control.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
 #include "run/stream.h"
 #include "run/task_claim.h"
-#include "sched/holdoff.h"
 #include "task/complete.h"
 #include "task/traced.h"
 

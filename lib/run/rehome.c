@@ -4,11 +4,11 @@
 #include "core/runtime.h"
 #include "data/data.h"
 #include "graph/access.h"
+#include "mechanism/far/far.h"
 #include "mem/heap.h"
 #include "policy/history.h"
 #include "policy/plan.h"
 #include "run/planned.h"
-#include "sched/far.h"
 
 static void add_block(struct deficit_block *b, const struct frame *f,
 		      uint32_t var)

@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "core/runtime.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/publish/publish.h"
 #include "run/alone.h"
 #include "run/planned.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
-#include "sched/holdoff.h"
-#include "sched/publish.h"
 
 /* A run has become a solo one: what an alarm has done is told here. */
 static void begin_solo(struct worker *w, const struct frame *f)

@@ -3,10 +3,10 @@
 
 #include "core/runtime.h"
 #include "graph/graph.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/publish/publish.h"
 #include "run/alone.h"
 #include "run/frame.h"
-#include "sched/holdoff.h"
-#include "sched/publish.h"
 
 /*
  * A task with a home stays there; loops are judged by themselves. The waves of

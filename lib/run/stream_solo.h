@@ -2,7 +2,8 @@
 /*
  * Streams whose stages are short: waves are judged by policy/solo.h in turns
  * of STREAM_TURN, in waves a second, and go solo where that is faster. Then one
- * worker begins all waves and keeps what comes of them (sched/holdoff.h).
+ * worker begins all waves and keeps what comes of them
+ * (mechanism/holdoff/holdoff.h).
  */
 #ifndef RUN_STREAM_SOLO_H
 #define RUN_STREAM_SOLO_H

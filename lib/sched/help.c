@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/help.h"
 
-#include "sched/gate.h"
+#include "mechanism/gate/gate.h"
 #include "sched/idle.h"
 
 /* A look at what is near, as between any two bodies; then as an idle worker. */

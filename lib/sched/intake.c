@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/intake.h"
 
+#include "mechanism/part/part.h"
 #include "sched/notify.h"
-#include "sched/part.h"
 #include "sched/sched.h"
 
 /* Links that the deques of a worker refused, the last first. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/notify.h"
 
-#include "sched/far.h"
-#include "sched/holdoff.h"
+#include "mechanism/far/far.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "sched/joiner.h"
 #include "sched/sched.h"
 

@@ -11,7 +11,7 @@
 #define SCHED_SCHED_H
 
 #include "base/foreign.h"
-#include "sched/quota.h"
+#include "mechanism/quota/quota.h"
 #include "sched/timers.h"
 #include "sched/wake_depth.h"
 #include "sched/worker.h"

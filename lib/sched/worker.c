@@ -6,14 +6,14 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/part/part.h"
+#include "mechanism/publish/publish.h"
+#include "mechanism/quota/quota.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
 #include "sched/joiner.h"
 #include "sched/notify.h"
-#include "sched/part.h"
-#include "sched/publish.h"
-#include "sched/quota.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
 

@@ -5,7 +5,7 @@
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/runtime.h"
-#include "sched/client.h"
+#include "mechanism/client/client.h"
 #include "sched/tick.h"
 
 #include <errno.h>

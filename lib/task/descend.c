@@ -2,9 +2,9 @@
 #include "task/descend.h"
 
 #include "core/runtime.h"
-#include "sched/gate.h"
-#include "sched/part.h"
-#include "sched/publish.h"
+#include "mechanism/gate/gate.h"
+#include "mechanism/part/part.h"
+#include "mechanism/publish/publish.h"
 #include "task/step.h"
 #include "task/task.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Kinds at a gate (sched/gate.h). A kind whose gate is narrowed has SLOW_GATED,
- * one more bit of a word that is loaded before each body anyway, so kinds
- * without a gate, and gates that are as wide as the runtime, cost nothing.
+ * Kinds at a gate (mechanism/gate/gate.h). A kind whose gate is narrowed has
+ * SLOW_GATED, one more bit of a word that is loaded before each body anyway, so
+ * kinds without a gate, and gates that are as wide as the runtime, cost
+ * nothing.
  *
  * Run loops ask the gate before a body, and may have its item put aside: tasks
  * of graphs in chain_before(), submitted and spawned ones in
@@ -29,7 +30,7 @@
 #ifndef TASK_GATE_H
 #define TASK_GATE_H
 
-#include "sched/gate.h"
+#include "mechanism/gate/gate.h"
 #include "task/kind.h"
 
 /* Values of option narrow. */

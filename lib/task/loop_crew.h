@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * A loop run by its caller and by the workers of a node that are idle, as a
- * crew of sched/crew.h. Units are grains of the range; those of a static loop
- * are the parts of workers.
+ * crew of mechanism/crew/crew.h. Units are grains of the range; those of a
+ * static loop are the parts of workers.
  */
 #ifndef TASK_LOOP_CREW_H
 #define TASK_LOOP_CREW_H

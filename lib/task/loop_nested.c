@@ -20,7 +20,7 @@
 #include "task/parallel_for.h"
 
 #include "base/thrown.h"
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "sched/notify.h"
 #include "scope/event.h"
 #include "task/ctx.h"

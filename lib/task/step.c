@@ -10,7 +10,7 @@
 #include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
-#include "sched/team.h"
+#include "mechanism/team/team.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
 #include "task/after.h"

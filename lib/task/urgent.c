@@ -4,7 +4,7 @@
 #include "base/futex.h"
 #include "core/item.h"
 #include "core/runtime.h"
-#include "sched/client.h"
+#include "mechanism/client/client.h"
 #include "sched/notify.h"
 #include "task/task.h"
 

@@ -8,7 +8,7 @@ MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c lib/channel/queue.c \
 	lib/channel/channel_wait.c lib/task/again.c
 MC_SRC_claim := lib/base/lock.c lib/data/claim.c lib/data/prepare.c \
 	lib/data/token.c lib/data/var.c
-MC_SRC_crew := lib/sched/crew.c
+MC_SRC_crew := lib/mechanism/crew/crew.c
 MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 	lib/scope/event_pulse.c lib/scope/event_tap.c lib/mem/class.c
@@ -20,7 +20,7 @@ MC_SRC_group = $(MC_SRC_strand)
 MC_SRC_help = $(MC_SRC_strand) lib/sched/help.c
 MC_SRC_inbox := lib/base/lock.c lib/sched/backlog.c
 MC_SRC_join := lib/sched/deque.c lib/sched/joiner.c
-MC_SRC_lend := lib/sched/help.c lib/sched/lend.c lib/sched/park.c lib/sched/quota.c
+MC_SRC_lend := lib/sched/help.c lib/mechanism/lend/lend.c lib/sched/park.c lib/mechanism/quota/quota.c
 MC_SRC_lock := lib/base/lock.c
 MC_SRC_loop := lib/run/control.c
 MC_SRC_part = $(MC_SRC_strand)
@@ -30,9 +30,9 @@ MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
 MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/io/io_ring.c lib/io/io_ring_peek.c \
-	lib/sched/backlog.c lib/sched/deque.c lib/sched/publish.c \
-	lib/sched/gate.c lib/sched/idle.c lib/sched/intake.c \
-	lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
+	lib/sched/backlog.c lib/sched/deque.c lib/mechanism/publish/publish.c \
+	lib/mechanism/gate/gate.c lib/sched/idle.c lib/sched/intake.c \
+	lib/mechanism/holdoff/holdoff.c lib/sched/notify.c lib/mechanism/part/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/joiner.c lib/sched/worker.c
 MC_SRC_room := lib/scope/room.c
@@ -40,13 +40,13 @@ MC_SRC_scope := lib/scope/scope.c lib/scope/scope_error.c \
 	lib/scope/deadline.c lib/scope/room.c
 MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
 	lib/run/stream.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/sched/crew.c \
+MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/mechanism/crew/crew.c \
 	lib/sched/deque.c \
-	lib/sched/gate.c lib/sched/publish.c lib/sched/idle.c \
-	lib/sched/intake.c lib/sched/holdoff.c lib/sched/notify.c lib/sched/part.c \
+	lib/mechanism/gate/gate.c lib/mechanism/publish/publish.c lib/sched/idle.c \
+	lib/sched/intake.c lib/mechanism/holdoff/holdoff.c lib/sched/notify.c lib/mechanism/part/part.c \
 	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
 	lib/sched/joiner.c lib/sched/worker.c
-MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/sched/team.c
+MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/mechanism/team/team.c
 MC_SRC_urgent = $(MC_SRC_strand)
 MC_SRC_then := $(MC_SRC_event)
 MC_SRC_watch :=

@@ -6,7 +6,7 @@
  */
 #include "base/futex.h"
 #include "mc.h"
-#include "sched/crew.h"
+#include "mechanism/crew/crew.h"
 
 #define NR_WORKERS 2
 #define MAX_UNITS 4

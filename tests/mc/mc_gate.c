@@ -4,7 +4,7 @@
  * bodies run at once than there are tokens. Workers run idle.c, worker.c and
  * gate.c as they are shipped; an item that nobody comes for is a deadlock.
  */
-#include "sched/gate.h"
+#include "mechanism/gate/gate.h"
 #include "strand.h"
 
 #define NR_ITEMS 4

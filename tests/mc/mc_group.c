@@ -5,7 +5,7 @@
  * beside such a worker naps in the product; here no nap ends, so a sleeper that
  * is missed while there is work of its group is a deadlock.
  */
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "strand.h"
 
 /* The logarithm of the group's width. */

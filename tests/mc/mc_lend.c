@@ -8,15 +8,15 @@
  */
 #include "base/log.h"
 #include "mc.h"
+#include "mechanism/gate/gate.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/lend/lend.h"
+#include "mechanism/part/part.h"
+#include "mechanism/quota/quota.h"
+#include "mechanism/team/team.h"
 #include "sched/bind.h"
-#include "sched/gate.h"
 #include "sched/help.h"
-#include "sched/holdoff.h"
 #include "sched/idle.h"
-#include "sched/lend.h"
-#include "sched/part.h"
-#include "sched/quota.h"
-#include "sched/team.h"
 #include "topo/topo.h"
 
 static struct sched sched;

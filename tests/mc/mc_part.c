@@ -4,7 +4,7 @@
  * futex. A thread pushes one link and waits until it runs; the workers run
  * idle.c as it is shipped. A deadlock shows who was not called.
  */
-#include "sched/part.h"
+#include "mechanism/part/part.h"
 #include "strand.h"
 
 static struct part part;

@@ -5,8 +5,8 @@
  * that strands while all others sleep is a deadlock; so is a worker that does
  * not hear that the runtime stops.
  */
-#include "sched/crew.h"
-#include "sched/publish.h"
+#include "mechanism/crew/crew.h"
+#include "mechanism/publish/publish.h"
 #include "strand.h"
 
 #define NR_BURST 3

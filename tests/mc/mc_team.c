@@ -5,11 +5,11 @@
  * one; the leader is not kept waiting for ever, nor is who has lent.
  */
 #include "mc.h"
-#include "sched/holdoff.h"
-#include "sched/part.h"
-#include "sched/quota.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/part/part.h"
+#include "mechanism/quota/quota.h"
+#include "mechanism/team/team.h"
 #include "sched/sched.h"
-#include "sched/team.h"
 
 #define NR_WORKERS 2
 

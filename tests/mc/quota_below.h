@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * For programs with idle.c and worker.c: the number of CPUs stays as it is, so
- * that nobody is on standby of sched/quota.c.
+ * that nobody is on standby of mechanism/quota/quota.c.
  */
 #ifndef MC_QUOTA_BELOW_H
 #define MC_QUOTA_BELOW_H
 
-#include "sched/quota.h"
+#include "mechanism/quota/quota.h"
 
 void quota_rise(struct worker *w)
 {

@@ -16,8 +16,8 @@
 #include "io/io_far.h"
 #include "io/io_ring.h"
 #include "mc.h"
+#include "mechanism/far/far.h"
 #include "mem/region.h"
-#include "sched/far.h"
 #include "sched/notify.h"
 #include "task/then.h"
 

@@ -8,8 +8,8 @@
 #define MC_STRAND_H
 
 #include "mc.h"
+#include "mechanism/far/far.h"
 #include "quota_below.h"
-#include "sched/far.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 

@@ -72,7 +72,8 @@ struct world {
 	struct lkdf_place *place[MAX_PLACES]; /* nodes with workers, halves */
 	int first[MAX_PLACES], end[MAX_PLACES]; /* their workers */
 	int nr_places, nr_nodes; /* the nodes are the first places */
-	int nr_substitutes; /* workers behind the others, see sched/lend.h */
+	int nr_substitutes; /* workers behind the others, see
+			       mechanism/lend/lend.h */
 	struct lkdf_error scope_error;
 	uint64_t counted[NR_COUNTED];
 

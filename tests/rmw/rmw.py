@@ -40,7 +40,7 @@ BY_CLOCK = ('lib/sched/park.c', 'lib/sched/wake_depth.c',
 
 # Once for each steal, request, look or burst, not for each unit.
 BY_PACE = ('lib/sched/deque.h', 'lib/sched/steal_request.h',
-           'lib/sched/worker.c', 'lib/sched/publish.c', 'lib/sched/far.c',
+           'lib/sched/worker.c', 'lib/mechanism/publish/publish.c', 'lib/mechanism/far/far.c',
            'inbox_take_all', 'lock_pool', 'frame_resolved')
 ALL_PACE = ('loop',)
 

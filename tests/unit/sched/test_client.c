@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Guests: who submits on which CPU, as workers of that CPU see it. */
-#include "sched/client.h"
+#include "mechanism/client/client.h"
 
 #include "tests/tap.h"
 

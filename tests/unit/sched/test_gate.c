@@ -4,7 +4,7 @@
  * CPU, or asleep. The probe's memory is this test's, and nobody waits for a
  * holder that does not come by: gate.patience_ticks is for ever.
  */
-#include "sched/gate.h"
+#include "mechanism/gate/gate.h"
 
 #include "core/runtime.h"
 #include "core/signals.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A worker that keeps its work: what others may see, and when they may come. */
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
 
 #include "sched/sched.h"
 #include "tests/tap.h"

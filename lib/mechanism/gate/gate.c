@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/gate.h"
+#include "mechanism/gate/gate.h"
 
 #include "base/clock.h"
+#include "mechanism/quota/quota.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
-#include "sched/quota.h"
 #include "sched/sched.h"
 
 #include <stdlib.h>

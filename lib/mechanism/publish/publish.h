@@ -25,8 +25,8 @@
  *
  * All of it only where there is membarrier(2).
  */
-#ifndef SCHED_PUBLISH_H
-#define SCHED_PUBLISH_H
+#ifndef MECHANISM_PUBLISH_H
+#define MECHANISM_PUBLISH_H
 
 #include "sched/notify.h"
 #include "sched/sched.h"

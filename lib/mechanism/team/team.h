@@ -19,8 +19,8 @@
  * that it is away, and goes on. The only one of a part that a quota leaves is
  * never lent.
  */
-#ifndef SCHED_TEAM_H
-#define SCHED_TEAM_H
+#ifndef MECHANISM_TEAM_H
+#define MECHANISM_TEAM_H
 
 #include "sched/worker.h"
 

@@ -7,8 +7,8 @@
  * CPUs share bits, and a client that waits elsewhere than in a call is not
  * seen.
  */
-#ifndef SCHED_CLIENT_H
-#define SCHED_CLIENT_H
+#ifndef MECHANISM_CLIENT_H
+#define MECHANISM_CLIENT_H
 
 #include "sched/sched.h"
 

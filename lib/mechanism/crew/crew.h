@@ -26,8 +26,8 @@
  * A and the leader waits for it. A leader that sleeps says so in is_waited,
  * and looks once more; a member that leaves looks there after it has left.
  */
-#ifndef SCHED_CREW_H
-#define SCHED_CREW_H
+#ifndef MECHANISM_CREW_H
+#define MECHANISM_CREW_H
 
 #include "base/atomic.h"
 #include "base/util.h"

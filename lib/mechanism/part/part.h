@@ -18,8 +18,8 @@
  * All four are seq_cst: either B sees C, or D sees A. A spinner or a worker
  * in a body comes by in any case before it sleeps.
  */
-#ifndef SCHED_PART_H
-#define SCHED_PART_H
+#ifndef MECHANISM_PART_H
+#define MECHANISM_PART_H
 
 #include "sched/sched.h"
 

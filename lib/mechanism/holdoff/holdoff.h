@@ -34,8 +34,8 @@
  * and 18 to 27 in the mean with it, and 28 and 140 to 220 where thieves ignore
  * it. Runs without such an order, loops and graphs with tokens, need it too.
  */
-#ifndef SCHED_HOLDOFF_H
-#define SCHED_HOLDOFF_H
+#ifndef MECHANISM_HOLDOFF_H
+#define MECHANISM_HOLDOFF_H
 
 #include "base/clock.h"
 #include "sched/worker.h"

@@ -20,8 +20,8 @@
  * meant for others, and pass it on; a seat that is lent it hears of as of any
  * news of the quota.
  */
-#ifndef SCHED_LEND_H
-#define SCHED_LEND_H
+#ifndef MECHANISM_LEND_H
+#define MECHANISM_LEND_H
 
 #include "sched/sched.h"
 

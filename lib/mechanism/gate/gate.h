@@ -57,8 +57,8 @@
  *	worker.nr_gated		that worker; who looks for idle holders reads
  *	worker.gate_seen	that worker
  */
-#ifndef SCHED_GATE_H
-#define SCHED_GATE_H
+#ifndef MECHANISM_GATE_H
+#define MECHANISM_GATE_H
 
 #include "base/lock.h"
 #include "sched/sched.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/publish.h"
+#include "mechanism/publish/publish.h"
 
 #include "base/clock.h"
-#include "sched/far.h"
-#include "sched/holdoff.h"
+#include "mechanism/far/far.h"
+#include "mechanism/holdoff/holdoff.h"
 #include "sched/nap.h"
 
 #define NAP_MIN_NS 1000000

@@ -3,11 +3,11 @@
  * Making parts while the workers run: a part is added to its node's list and to
  * the table of all, and stays in both until the workers are gone.
  */
-#include "sched/part.h"
+#include "mechanism/part/part.h"
 
 #include "base/err.h"
+#include "mechanism/quota/quota.h"
 #include "mem/region.h"
-#include "sched/quota.h"
 
 #include <errno.h>
 

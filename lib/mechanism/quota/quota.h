@@ -29,8 +29,8 @@
  * Substitutes, whose ranks are the last ones, run while seats are lent
  * (lend.h), however many CPUs there are, and look at nothing on standby.
  */
-#ifndef SCHED_QUOTA_H
-#define SCHED_QUOTA_H
+#ifndef MECHANISM_QUOTA_H
+#define MECHANISM_QUOTA_H
 
 #include "base/atomic.h"
 #include "base/util.h"

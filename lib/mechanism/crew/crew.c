@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/crew.h"
+#include "mechanism/crew/crew.h"
 
 #include "base/futex.h"
 

@@ -4,8 +4,8 @@
  * the rule; here are its numbers. Other work is nobody's in particular, and
  * planned work is taken one task at a time.
  */
-#ifndef SCHED_FAR_H
-#define SCHED_FAR_H
+#ifndef MECHANISM_FAR_H
+#define MECHANISM_FAR_H
 
 #include "sched/worker.h"
 

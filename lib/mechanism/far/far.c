@@ -3,7 +3,7 @@
  * A thief does not look at single tasks: theirs may be gone by then. It takes
  * the mean task of the victim, and that all its bytes are there.
  */
-#include "sched/far.h"
+#include "mechanism/far/far.h"
 
 #include "base/clock.h"
 #include "base/options.h"

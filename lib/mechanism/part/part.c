@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/part.h"
+#include "mechanism/part/part.h"
 
 #include "sched/notify.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/team.h"
+#include "mechanism/team/team.h"
 
 #include "base/futex.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "mechanism/quota/quota.h"
 #include "sched/bind.h"
-#include "sched/holdoff.h"
-#include "sched/quota.h"
 #include "sched/sched.h"
 
 #include <limits.h>

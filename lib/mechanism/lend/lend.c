@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/lend.h"
+#include "mechanism/lend/lend.h"
 
+#include "mechanism/quota/quota.h"
 #include "sched/help.h"
-#include "sched/quota.h"
 #include "trace/counters.h"
 
 /* Naps of a join double: before one of more than that it has rested so long. */

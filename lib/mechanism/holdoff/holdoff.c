@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/holdoff.h"
+#include "mechanism/holdoff/holdoff.h"
 
 #include "sched/nap.h"
 #include "sched/sched.h"
