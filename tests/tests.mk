@@ -52,7 +52,7 @@ $(BUILD)/tests/unit/cuda/test_nvrtc: CPPFLAGS += \
 # The analysis of lkdf report, without its verb.
 REPORT_OBJ = $(filter-out %/verb.o %/try.o,$(filter $(BUILD)/tool/tools/report/%, \
 	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
-	cli/cli.o foreign.o json.o utf8.o words.o \
+	cli/cli.o foreign.o json.o times.o utf8.o words.o \
 	$(addprefix probe/,demangle.o elf_symbol.o where.o) \
 	$(addprefix trace/,bytes.o clock.o facts.o get.o kernel_facts.o links.o read.o timed.o))
 $(BUILD)/tests/unit/trace/test_report_%: tests/unit/trace/test_report_%.c $(REPORT_OBJ)

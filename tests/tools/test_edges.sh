@@ -28,8 +28,30 @@ try 2 'convert --json --to csv is refused' \
 	"$lkdf" trace convert --json --to csv "$dir/run.lkdf"
 holds 'csv is no JSON'
 
-try 2 'a number that is none' "$lkdf" stat -I 5x -p $$
+try 2 'a number that is none' "$lkdf" stat -n 5x -p $$
 holds '"5x" is no number'
+# bad VERB OPTION VALUE REASON
+bad() {
+	# shellcheck disable=SC2086
+	try 2 "$1 $2 $3 is refused" "$lkdf" $1 $2 "$3" -p $$
+	holds "\"$3\" $4"
+}
+for verb in 'trace record -d' 'futex -d' 'run -T' 'stat -I' 'top -I' \
+	'report --from' 'report --to'; do
+	bad "${verb% *}" "${verb##* }" 5x 'has a unit that is none of ns, us'
+	bad "${verb% *}" "${verb##* }" -1 'is no time, as 1.5s, 250ms'
+	# shellcheck disable=SC2086
+	"$lkdf" ${verb% *} --help >"$dir/log"
+	holds 'A TIME is 1.5s, 250ms, .*a number alone is in'
+done
+try 2 'an interval of less than a millisecond' "$lkdf" stat -I 0.5 -p $$
+holds 'an interval is 1ms to 24h'
+try 2 'one of an hour and a bit' "$lkdf" top -I 1.01h -p $$
+holds 'an interval is 10ms to 1h'
+try 124 'run --timeout 0.25 ends a command' "$lkdf" run -T 0.25 sleep 60
+holds 'not over after 0.25 s'
+try 124 'run --timeout 250ms, too' "$lkdf" run -T 250ms sleep 60
+holds 'not over after 0.25 s'
 for value in '--workers abc' '--workers 3.5' '--cpus x' '--place maybe'; do
 	# shellcheck disable=SC2086
 	try 2 "run $value is refused" "$lkdf" run $value "$hello"
@@ -46,7 +68,7 @@ start_target "$dir/ask_target" stuck 1
 try 0 'stat -x' "$lkdf" stat -x, -p "$pid"
 [ "$(head -n 1 "$dir/log")" = 'name,value,unit' ]
 ok $? 'has a header'
-try 0 'stat -x -I' "$lkdf" stat -x, -I 20 -n 3 -p "$pid"
+try 0 'stat -x -I' "$lkdf" stat -x, -I 0.02s -n 3 -p "$pid"
 [ "$(grep -c '^seconds,name,came,unit$' "$dir/log")" = 1 ]
 ok $? 'has one, too'
 ! grep -q ',steals.far,' "$dir/log" && grep -q ',parks,' "$dir/log"

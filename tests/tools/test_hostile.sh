@@ -80,7 +80,7 @@ start_target "$dir/hostile" "$dir/template" escapes
 shown "$lkdf" stat -p "$pid"
 shown "$lkdf" stat -x , -p "$pid"
 shown "$lkdf" stat --json -p "$pid"
-shown "$lkdf" top --batch -n 1 -d 0.1 -p "$pid"
+shown "$lkdf" top --batch -n 1 -I 100ms -p "$pid"
 shown "$lkdf" why --json -p "$pid"
 shown "$lkdf" device -p "$pid"
 stop_target KILL

@@ -81,7 +81,7 @@ assert t["counted"] < 1.5 * told + 1000, (t["counted"], told)
 END
 ok $? 'which counts what ran meanwhile' "$dir/why"
 try 0 'once more, as JSON' \
-	"$lkdf" trace record -p "$pid" -o "$dir/a.lkdf" -d 1 --json
+	"$lkdf" trace record -p "$pid" -o "$dir/a.lkdf" -d 0.5s --json
 python3 - "$dir/log" >"$dir/why" 2>&1 <<'END'
 import json, sys
 text = open(sys.argv[1]).read()

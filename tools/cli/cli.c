@@ -4,6 +4,7 @@
  * "-nvalue".
  */
 #include "cli/cli.h"
+#include "times.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -56,8 +57,23 @@ static void print_row(const struct cli_row *row)
 	printf("  %-24s %s\n", left, row->help);
 }
 
+const char *cli_times(const struct cli_spec *spec)
+{
+	unsigned i;
+
+	for (i = 0; i < spec->nr_rows; i++)
+		if (spec->row[i].type == CLI_TIME)
+			return "A TIME is 1.5s, 250ms, 30us, 2m; a number "
+			       "alone is in seconds.";
+		else if (spec->row[i].type == CLI_TIME_MS)
+			return "A TIME is 1.5s, 250ms, 2m; a number alone is "
+			       "in milliseconds.";
+	return NULL;
+}
+
 void cli_print_help(const struct cli_spec *spec)
 {
+	const char *times = cli_times(spec);
 	const struct cli_row *row;
 	unsigned i;
 
@@ -66,6 +82,8 @@ void cli_print_help(const struct cli_spec *spec)
 	for (i = 0; (row = cli_row_at(spec, i)); i++)
 		print_row(row);
 	printf("  %-24s %s\n", "-h, --help", "this text");
+	if (times)
+		printf("\n%s\n", times);
 }
 
 /* Levenshtein distance over two rows; long words are far from everything. */
@@ -177,6 +195,10 @@ static const char *store(const struct cli_row *row, void *opts,
 		*(const char **)to = value;
 		return NULL;
 	}
+	if (row->type == CLI_TIME)
+		return times_read(value, NS_PER_S, (int64_t *)to);
+	if (row->type == CLI_TIME_MS)
+		return times_read(value, NS_PER_MS, (int64_t *)to);
 	errno = 0;
 	number = strtol(value, &end, 10);
 	if (errno || end == value || *end)
@@ -186,13 +208,13 @@ static const char *store(const struct cli_row *row, void *opts,
 }
 
 static int refuse_value(const struct cli_spec *spec, const struct cli_row *row,
-			const char *value)
+			const char *value, const char *wrong)
 {
 	char try[64];
 	struct cli_error e = { spec->verb, CLI_USAGE, NULL, try };
 
 	snprintf(try, sizeof(try), "lkdf %s --help", spec->verb);
-	return cli_fail(&e, "--%s: \"%s\" is no number", row->name, value);
+	return cli_fail(&e, "--%s: \"%s\" %s", row->name, value, wrong);
 }
 
 /* Parses one option at argv[*i]; advances over its value. 0 or an exit code. */
@@ -210,8 +232,8 @@ static int parse_option(const struct cli_spec *spec, char **argv, int *i,
 	if (row->type != CLI_FLAG && !value && argv[*i + 1])
 		value = argv[++*i];
 	wrong = store(row, opts, value);
-	if (wrong && value && row->type == CLI_INT)
-		return refuse_value(spec, row, value);
+	if (wrong && value && row->type != CLI_FLAG)
+		return refuse_value(spec, row, value, wrong);
 	if (wrong)
 		return refuse(spec, wrong, arg, row->name);
 	return 0;

@@ -36,14 +36,17 @@ struct cli_common {
 enum cli_type {
 	CLI_FLAG,
 	CLI_INT,
-	CLI_TEXT
+	CLI_TEXT,
+	/* times_read() into ns; a number alone is in seconds, or in ms. */
+	CLI_TIME,
+	CLI_TIME_MS,
 };
 
 struct cli_row {
 	const char *name; /* without the dashes */
 	char letter; /* 0: none */
 	enum cli_type type;
-	size_t offset; /* of a bool, long or const char * */
+	size_t offset; /* of a bool, long, const char * or int64_t */
 	/*
 	 * The name of the value in --help; FILE, DIR, PID|NAME, CPUS and
 	 * OPTIONS are completed.
@@ -122,6 +125,9 @@ const struct cli_row *cli_find_row(const struct cli_spec *spec, const char *arg,
 				   const char **value);
 
 void cli_print_help(const struct cli_spec *spec);
+
+/* How the times that a verb takes are written; NULL: it takes none. */
+const char *cli_times(const struct cli_spec *spec);
 
 /* The manual page of a verb, or of a family, as roff on standard output. */
 void cli_man_verb(const struct cli_verb *verb);

@@ -141,6 +141,7 @@ static void put_option(const struct cli_row *row)
 
 static void put_options(const struct cli_spec *spec)
 {
+	const char *times = cli_times(spec);
 	static const struct cli_row help = {
 		"help", 'h', CLI_FLAG, 0, NULL, "these options in short"
 	};
@@ -151,6 +152,10 @@ static void put_options(const struct cli_spec *spec)
 	for (i = 0; (row = cli_row_at(spec, i)); i++)
 		put_option(row);
 	put_option(&help);
+	if (times) {
+		puts(".PP");
+		put_line(times, strlen(times));
+	}
 }
 
 static void put_statuses(void)

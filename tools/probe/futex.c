@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/verbs.h"
 #include "stat/target.h"
+#include "times.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,14 +16,15 @@
 struct futex_opts {
 	struct cli_common common;
 	const char *process, *dir;
-	long seconds, top;
+	int64_t duration_ns;
+	long top;
 };
 
 static const struct cli_row rows[] = {
 	{ "pid", 'p', CLI_TEXT, offsetof(struct futex_opts, process),
 	  "PID|NAME", "the process, by number or by the name of its command" },
-	{ "duration", 'd', CLI_INT, offsetof(struct futex_opts, seconds), "S",
-	  "looks once, for so many seconds (1)" },
+	{ "duration", 'd', CLI_TIME, offsetof(struct futex_opts, duration_ns),
+	  "TIME", "looks once, for so long (1s)" },
 	{ "top", 't', CLI_INT, offsetof(struct futex_opts, top), "N",
 	  "so many words (8)" },
 	{ "dir", 0, CLI_TEXT, offsetof(struct futex_opts, dir), "DIR",
@@ -32,7 +34,7 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec futex_spec = {
 	.verb = "futex",
-	.usage = "-p PID|NAME [-d S] [--top N] [--json]",
+	.usage = "-p PID|NAME [-d TIME] [--top N] [--json]",
 	.help = "Names the futex words in which the workers of an lkdf program\n"
 		"spend CPU time or sleep, by lock, symbol and kind of body.\n"
 		"Needs lkdf probe start before the program. On a terminal and\n"
@@ -57,9 +59,9 @@ static int fail(const struct futex_error *f)
 	return cli_fail(&e, "%s", f->why);
 }
 
-static void nap(long seconds)
+static void nap(int64_t ns)
 {
-	struct timespec t = { seconds, 0 };
+	struct timespec t = { ns / NS_PER_S, ns % NS_PER_S };
 
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
@@ -77,7 +79,7 @@ static void print(const struct futex_opts *o, const struct futex_report *r)
 /* Once, or each second over the screen as it was. */
 static int look(const struct futex_opts *o, struct futex_view *v)
 {
-	bool again = !o->seconds && !o->common.is_json && isatty(1);
+	bool again = !o->duration_ns && !o->common.is_json && isatty(1);
 	struct futex_report *r = malloc(sizeof(*r));
 	struct futex_error e;
 	int rc;
@@ -85,7 +87,7 @@ static int look(const struct futex_opts *o, struct futex_view *v)
 	if (!r)
 		return usage("no memory");
 	do {
-		nap(o->seconds ? o->seconds : 1);
+		nap(o->duration_ns ? o->duration_ns : NS_PER_S);
 		rc = futex_look(v, r, &e);
 		if (rc)
 			break;
@@ -106,8 +108,8 @@ int verb_futex(int argc, char **argv)
 
 	if (!cli_parse(&futex_spec, argc, argv, &o, &code))
 		return code;
-	if (o.seconds < 0 || o.seconds > 86400 || o.top < 1)
-		return usage("-d: 1 .. 86400 seconds; --top: 1 or more");
+	if (o.duration_ns > 24 * NS_PER_HOUR || o.top < 1)
+		return usage("-d: up to 24h; --top: 1 or more");
 	code = target_find("futex", o.process, &pid);
 	if (code)
 		return code;

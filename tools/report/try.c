@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "run/report.h"
 #include "stat/child.h"
+#include "times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 static const char verb[] = "try";
 
 /* Samples are taken out of their rings so often. */
-#define DRAIN_MS 50
+#define DRAIN_NS (50 * NS_PER_MS)
 
 struct try_opts {
 	struct cli_common common;
@@ -97,7 +98,7 @@ static int run_command(char **command, struct pmu *p)
 	dup2(STDERR_FILENO, STDOUT_FILENO);
 	code = child_start(&c, verb, command);
 	if (!code) {
-		while (child_wait(&c, p ? DRAIN_MS : -1))
+		while (child_wait(&c, p ? DRAIN_NS : -1))
 			pmu_drain(p);
 		if (p)
 			pmu_drain(p);

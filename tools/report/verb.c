@@ -5,6 +5,7 @@
 #include "outfile.h"
 #include "report/ranks.h"
 #include "report/writers.h"
+#include "times.h"
 #include "trace/verbs.h"
 #include "words.h"
 
@@ -16,7 +17,8 @@
 
 struct report_opts {
 	struct cli_common common;
-	const char *html, *kind, *from, *to;
+	const char *html, *kind;
+	int64_t from_ns, to_ns; /* to_ns < 0: to the end */
 	bool best_effort;
 };
 
@@ -25,9 +27,9 @@ static const struct cli_row rows[] = {
 	  "also write a page with a timeline, one file" },
 	{ "kind", 'k', CLI_TEXT, offsetof(struct report_opts, kind), "NAME",
 	  "only the row of that kind of tasks" },
-	{ "from", 0, CLI_TEXT, offsetof(struct report_opts, from), "TIME",
-	  "from that time on: 0.2s, 350ms, 12us, 900ns" },
-	{ "to", 0, CLI_TEXT, offsetof(struct report_opts, to), "TIME",
+	{ "from", 0, CLI_TIME, offsetof(struct report_opts, from_ns), "TIME",
+	  "from that time on" },
+	{ "to", 0, CLI_TIME, offsetof(struct report_opts, to_ns), "TIME",
 	  "up to that time" },
 	{ "best-effort", 'b', CLI_FLAG,
 	  offsetof(struct report_opts, best_effort), NULL,
@@ -61,41 +63,16 @@ __attribute__((format(printf, 2, 3))) static int refuse(enum cli_exit code,
 	return cli_fail(&e, "%s", text);
 }
 
-/* A number and a unit, seconds without one. */
-static bool parse_time(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "", 1e9 },   { "s", 1e9 },  { "ms", 1e6 },
-		      { "us", 1e3 }, { "µs", 1e3 }, { "ns", 1 } };
-	char *end;
-	double v = strtod(text, &end);
-	unsigned i;
-
-	if (end == text || !(v >= 0) || v > 1e9)
-		return false;
-	while (*end == ' ')
-		end++;
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].name))
-			continue;
-		*ns = (uint64_t)(v * units[i].ns + 0.5);
-		return true;
-	}
-	return false;
-}
-
 static int parse_window(const struct report_opts *o, struct report_window *w)
 {
-	*w = (struct report_window){ .to = NO_TIME };
-	if (o->from && !parse_time(o->from, &w->from))
-		return refuse(CLI_USAGE, "--from %s is no time", o->from);
-	if (o->to && !parse_time(o->to, &w->to))
-		return refuse(CLI_USAGE, "--to %s is no time", o->to);
+	*w = (struct report_window){ .from = (uint64_t)o->from_ns,
+				     .to = NO_TIME };
+	if (o->to_ns >= 0)
+		w->to = (uint64_t)o->to_ns;
 	if (w->to <= w->from)
-		return refuse(CLI_USAGE, "--to %s is not after --from %s",
-			      o->to, o->from ? o->from : "0s");
+		return refuse(CLI_USAGE, "--to %.9gs is not after --from %.9gs",
+			      (double)w->to / NS_PER_S,
+			      (double)w->from / NS_PER_S);
 	return CLI_OK;
 }
 
@@ -277,7 +254,7 @@ static int report_ranks(int nr, char **file, const struct report_opts *o)
 
 int verb_report(int argc, char **argv)
 {
-	struct report_opts o = { .html = NULL };
+	struct report_opts o = { .to_ns = -1 };
 	struct report_window w;
 	FILE *in;
 	int code, fd, nr;
@@ -290,7 +267,7 @@ int verb_report(int argc, char **argv)
 	code = parse_window(&o, &w);
 	if (code)
 		return code;
-	if (nr > 1 && (o.kind || o.from || o.to))
+	if (nr > 1 && (o.kind || o.from_ns || o.to_ns >= 0))
 		return refuse(CLI_USAGE, "--kind, --from and --to are for the "
 					 "recording of one rank");
 	if (nr > 1)

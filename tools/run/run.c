@@ -9,6 +9,7 @@
 #include "run/report.h"
 #include "stat/ask.h"
 #include "stat/child.h"
+#include "times.h"
 #include "trace/finish.h"
 
 #include <ctype.h>
@@ -25,13 +26,13 @@
 static const char verb[] = "run";
 
 /* From SIGTERM to SIGKILL. */
-#define GRACE_MS 2000
+#define GRACE_NS (2 * NS_PER_S)
 
 struct run_opts {
 	struct cli_common common;
 	const char *trace, *workers, *cpus, *place, *options;
 	bool is_reported, is_openmp;
-	long timeout;
+	int64_t timeout_ns;
 };
 
 static const struct cli_row rows[] = {
@@ -49,8 +50,8 @@ static const struct cli_row rows[] = {
 	  "OPTIONS", "more options of the runtime, as name=value,..." },
 	{ "openmp", 0, CLI_FLAG, offsetof(struct run_opts, is_openmp), NULL,
 	  "regions and tasks of a program of gcc's OpenMP are lkdf's" },
-	{ "timeout", 'T', CLI_INT, offsetof(struct run_opts, timeout), "S",
-	  "after S seconds say what the workers do, and end it" },
+	{ "timeout", 'T', CLI_TIME, offsetof(struct run_opts, timeout_ns),
+	  "TIME", "after that time say what the workers do, and end it" },
 };
 
 static const char *place_word(const void *u, unsigned i)
@@ -297,7 +298,8 @@ static void end_it(struct child *c, const struct run_opts *o)
 {
 	unsigned r;
 
-	fprintf(stderr, "lkdf run: not over after %ld s\n", o->timeout);
+	fprintf(stderr, "lkdf run: not over after %.9g s\n",
+		(double)o->timeout_ns / NS_PER_S);
 	for (r = 0; r < c->nr_stats; r++) {
 		tell_workers(&c->stats[r]);
 		tell_waits(&c->stats[r]);
@@ -305,7 +307,7 @@ static void end_it(struct child *c, const struct run_opts *o)
 	if (!c->nr_stats)
 		fprintf(stderr, "  it has no lkdf runtime\n");
 	kill(c->pid, SIGTERM);
-	if (child_wait(c, GRACE_MS)) {
+	if (child_wait(c, GRACE_NS)) {
 		kill(c->pid, SIGKILL);
 		child_wait(c, -1);
 	}
@@ -395,7 +397,7 @@ static int run_it(const struct run_opts *o, char **command, bool is_named)
 	code = child_start(&c, verb, command);
 	if (code)
 		return code;
-	code = child_wait(&c, o->timeout ? o->timeout * 1000 : -1);
+	code = child_wait(&c, o->timeout_ns ? o->timeout_ns : -1);
 	if (code)
 		end_it(&c, o);
 	code = code ? (int)CLI_TIMEOUT : child_code(&c);
@@ -422,8 +424,8 @@ int verb_run(int argc, char **argv)
 		return code;
 	if (!cli_nr_words(argc, argv))
 		return fail("%s", "which command?");
-	if (o.timeout < 0 || o.timeout > INT_MAX / 1000)
-		return fail("%s", "--timeout: 1 or more seconds");
+	if (o.timeout_ns > NS_PER_YEAR)
+		return fail("%s", "--timeout: up to 365d");
 	code = set_environment(&o);
 	if (!code && o.is_reported)
 		code = choose_trace(&o, &report);

@@ -175,10 +175,9 @@ static int nap_ms(const struct child *c, int64_t end_ns)
 	return left < 0 ? 0 : left > 1000 ? 1000 : (int)left;
 }
 
-int child_wait(struct child *c, int64_t timeout_ms)
+int child_wait(struct child *c, int64_t timeout_ns)
 {
-	int64_t end =
-		timeout_ms < 0 ? -1 : child_now_ns() + timeout_ms * 1000000;
+	int64_t end = timeout_ns < 0 ? -1 : child_now_ns() + timeout_ns;
 	struct pollfd p[2] = {
 		{ .fd = c->socket, .events = POLLIN },
 		{ .fd = c->pidfd, .events = POLLIN },

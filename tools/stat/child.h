@@ -25,8 +25,8 @@ struct child {
  */
 int child_start(struct child *c, const char *verb, char **argv);
 
-/* Takes memfds until the command ends: 0; 1: the time is up. */
-int child_wait(struct child *c, int64_t timeout_ms);
+/* Takes memfds until the command ends: 0; 1: the time is up (< 0: never). */
+int child_wait(struct child *c, int64_t timeout_ns);
 
 /* Its exit status, or 128 + signal. */
 int child_code(const struct child *c);

@@ -6,6 +6,7 @@
 #include "stat/child.h"
 #include "stat/print.h"
 #include "stat/target.h"
+#include "times.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -19,14 +20,15 @@ static const char verb[] = "stat";
 struct stat_opts {
 	struct cli_common common;
 	const char *process, *separator, *metrics;
-	long interval_ms, times;
+	int64_t interval_ns;
+	long times;
 };
 
 static const struct cli_row rows[] = {
 	{ "pid", 'p', CLI_TEXT, offsetof(struct stat_opts, process), "PID|NAME",
 	  "the process, by number or by the name of its command" },
-	{ "interval", 'I', CLI_INT, offsetof(struct stat_opts, interval_ms),
-	  "MS", "what came in each so many milliseconds" },
+	{ "interval", 'I', CLI_TIME_MS, offsetof(struct stat_opts, interval_ns),
+	  "TIME", "what came in each interval so long" },
 	{ "times", 'n', CLI_INT, offsetof(struct stat_opts, times), "N",
 	  "so many intervals (until the process ends)" },
 	{ "csv", 'x', CLI_TEXT, offsetof(struct stat_opts, separator), "SEP",
@@ -125,7 +127,7 @@ static int watch(struct stat_look *l, const struct stat_opts *o)
 	for (i = 0; !code && !ferror(stdout) && (!o->times || i < o->times);
 	     i++) {
 		*before = *l;
-		next += o->interval_ms * 1000000;
+		next += o->interval_ns;
 		if (!nap(next))
 			break;
 		l->seconds = (double)(child_now_ns() - start) / 1e9;
@@ -153,7 +155,7 @@ static int stat_process(const struct stat_opts *o)
 		return target_refuse(verb, l.pid, rc);
 	l.nr_stats = (unsigned)rc;
 	target_name(l.pid, l.command, sizeof(l.command));
-	if (o->interval_ms) {
+	if (o->interval_ns) {
 		code = watch(&l, o);
 	} else {
 		l.seconds = (double)(child_now_ns() -
@@ -179,12 +181,12 @@ static void wait_for(struct child *c, struct stat_look *l,
 	long i = 0;
 
 	while (runs) {
-		runs = child_wait(c, o->interval_ms && before ? o->interval_ms
+		runs = child_wait(c, o->interval_ns && before ? o->interval_ns
 							      : -1);
 		l->nr_stats = c->nr_stats;
 		l->seconds = (double)(child_now_ns() - c->start_ns) / 1e9;
 		stat_look(l);
-		if (!o->interval_ms || !before || !l->nr ||
+		if (!o->interval_ns || !before || !l->nr ||
 		    (o->times && i++ >= o->times))
 			continue;
 		stat_print_interval(l, before, o->separator);
@@ -210,7 +212,7 @@ static int stat_command(const struct stat_opts *o, char **argv)
 	code = child_code(&c);
 	if (!l.nr_stats)
 		fprintf(stderr, "lkdf stat: %s had no lkdf runtime\n", argv[0]);
-	else if (!o->interval_ms)
+	else if (!o->interval_ns)
 		print_all(&l, o);
 	if (l.nr_stats && write_metrics(&l, o->metrics) && !code)
 		code = CLI_FAILED;
@@ -232,11 +234,11 @@ int verb_stat(int argc, char **argv)
 			    "a command");
 	if (has_command && o.process)
 		return fail(CLI_USAGE, "-p %s and a command", o.process);
-	if (o.interval_ms < 0 || o.interval_ms > 86400000 || o.times < 0)
-		return fail(
-			CLI_USAGE, "%s",
-			"an interval is 1 to 86400000 ms, and -n 0 or more");
-	if (o.interval_ms && o.common.is_json)
+	if ((o.interval_ns && o.interval_ns < NS_PER_MS) ||
+	    o.interval_ns > 24 * NS_PER_HOUR || o.times < 0)
+		return fail(CLI_USAGE, "%s",
+			    "an interval is 1ms to 24h, and -n 0 or more");
+	if (o.interval_ns && o.common.is_json)
 		return fail(CLI_USAGE, "--json is one object: no %s",
 			    "--interval");
 	return has_command ? stat_command(&o, argv + 1) : stat_process(&o);

@@ -232,7 +232,7 @@ static void loop(struct screen *s, struct top *t, struct top_page *p,
 			draw(s, p, t);
 		if (i == o->times && o->times)
 			return;
-		next = child_now_ns() + o->interval_ms * 1000000;
+		next = child_now_ns() + o->interval_ns;
 		wait_for(s, t, p, next);
 		if (s->is_over || stopped_by || s->is_gone || s->has_failed)
 			return;

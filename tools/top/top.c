@@ -6,6 +6,7 @@
 #include "stat/child.h"
 #include "stat/stats_map.h"
 #include "stat/target.h"
+#include "times.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -25,8 +26,8 @@ static const struct cli_row rows[] = {
 	  "the process, by number or by the name of its command" },
 	{ "view", 'w', CLI_TEXT, offsetof(struct top_opts, view), "VIEW",
 	  "what is shown first (nodes)" },
-	{ "interval", 'I', CLI_INT, offsetof(struct top_opts, interval_ms),
-	  "MS", "from one look to the next (1000)" },
+	{ "interval", 'I', CLI_TIME_MS, offsetof(struct top_opts, interval_ns),
+	  "TIME", "from one look to the next (1s)" },
 	{ "times", 'n', CLI_INT, offsetof(struct top_opts, times), "N",
 	  "so many looks (until the process ends)" },
 	{ "batch", 'b', CLI_FLAG, offsetof(struct top_opts, is_batch), NULL,
@@ -187,7 +188,7 @@ static int batch(struct top *t, struct top_page *p, const struct top_opts *o)
 	for (i = 0;
 	     !code && !why && !ferror(stdout) && (!o->times || i < o->times);
 	     i++) {
-		next += o->interval_ms * 1000000;
+		next += o->interval_ns;
 		why = is_stopped ? 1 : wait_until(pidfd, t->pid, next);
 		if (why <= 0)
 			code = print_look(t, p, o);
@@ -213,10 +214,10 @@ static int check_opts(struct top_opts *o, struct top_page *p)
 				"devices or pages",
 				"lkdf top --help");
 	p->view = (enum top_view)i;
-	if (o->interval_ms < 10 || o->interval_ms > 3600000 || o->times < 0)
+	if (o->interval_ns < 10 * NS_PER_MS || o->interval_ns > NS_PER_HOUR ||
+	    o->times < 0)
 		return top_fail(CLI_USAGE,
-				"an interval is 10 to 3600000 ms, and -n 0 or "
-				"more",
+				"an interval is 10ms to 1h, and -n 0 or more",
 				"lkdf top --help");
 	if (o->common.is_json) {
 		o->is_batch = true;
@@ -227,7 +228,7 @@ static int check_opts(struct top_opts *o, struct top_page *p)
 
 int verb_top(int argc, char **argv)
 {
-	struct top_opts o = { .interval_ms = 1000 };
+	struct top_opts o = { .interval_ns = NS_PER_S };
 	struct top_page page = { .nr = 0 };
 	struct top t = { .pid = 0 };
 	int code, rc;

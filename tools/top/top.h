@@ -220,7 +220,8 @@ void top_print_json(const struct top *t);
 struct top_opts {
 	struct cli_common common;
 	const char *process, *view, *dir;
-	long interval_ms, times;
+	int64_t interval_ns;
+	long times;
 	bool is_batch;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/condition.h"
+#include "times.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,16 +23,8 @@ const struct metric_row metrics[NR_METRICS] = {
 /* "+10%", "3ms", "5". NULL, or what is wrong. */
 static const char *read_bound(const char *text, struct condition *c)
 {
-	static const struct {
-		const char *word;
-		double ns;
-	} units[] = { { "", 1 },
-		      { "ns", 1 },
-		      { "us", 1e3 },
-		      { "ms", 1e6 },
-		      { "s", 1e9 } };
+	double unit_ns;
 	char *end;
-	size_t i;
 
 	c->bound = strtod(text, &end);
 	if (end == text || !isfinite(c->bound))
@@ -43,13 +36,11 @@ static const char *read_bound(const char *text, struct condition *c)
 			       ? NULL
 			       : "a share of A is +N% or -N%";
 	}
-	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(end, units[i].word) &&
-		    (!*end || metrics[c->metric].is_time)) {
-			c->bound *= units[i].ns;
-			return NULL;
-		}
-	return "the unit is none of ns, us, ms, s, %";
+	unit_ns = *end ? times_unit(end) : 1;
+	if (*end && (unit_ns == 0 || !metrics[c->metric].is_time))
+		return "the unit is none of ns, us, ms, s, m, h, d, %";
+	c->bound *= unit_ns;
+	return NULL;
 }
 
 const char *condition_read(char *text, struct condition *c)

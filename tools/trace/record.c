@@ -11,6 +11,7 @@
 #include "stat/ask.h"
 #include "stat/child.h"
 #include "stat/target.h"
+#include "times.h"
 #include "trace/finish.h"
 #include "trace/verbs.h"
 
@@ -34,7 +35,7 @@ static const char verb[] = "trace record";
 struct record_opts {
 	struct cli_common common;
 	const char *process, *file;
-	long seconds;
+	int64_t duration_ns;
 	bool is_last;
 };
 
@@ -43,15 +44,15 @@ static const struct cli_row rows[] = {
 	  "PID|NAME", "the process, by number or by the name of its command" },
 	{ "output", 'o', CLI_TEXT, offsetof(struct record_opts, file), "FILE",
 	  "the file; those of further runtimes have a number in their name" },
-	{ "duration", 'd', CLI_INT, offsetof(struct record_opts, seconds), "S",
-	  "for so many seconds (until interrupted, or the process ends)" },
+	{ "duration", 'd', CLI_TIME, offsetof(struct record_opts, duration_ns),
+	  "TIME", "for so long (until interrupted, or the process ends)" },
 	{ "last", 'l', CLI_FLAG, offsetof(struct record_opts, is_last), NULL,
 	  "what the flight recorder of the process holds, at once" },
 };
 
 const struct cli_spec trace_record_spec = {
 	.verb = verb,
-	.usage = "-p PID|NAME -o FILE [-d S | --last] [--json]",
+	.usage = "-p PID|NAME -o FILE [-d TIME | --last] [--json]",
 	.help = "Records what an lkdf program does that runs already, as "
 		"LKDF_TRACE=FILE\nhas it from the start. The file is whole "
 		"whatever ends the recording: the\ntime, SIGINT, the end of "
@@ -437,10 +438,10 @@ static int record_all(struct session *s)
 		return s->code;
 	if (!o->common.is_quiet)
 		fprintf(stderr, "lkdf trace record: process %d, %s\n", s->pid,
-			o->seconds ? "until the time is over"
-				   : "until interrupted");
-	if (o->seconds)
-		end_ns = child_now_ns() + o->seconds * 1000000000;
+			o->duration_ns ? "until the time is over"
+				       : "until interrupted");
+	if (o->duration_ns)
+		end_ns = child_now_ns() + o->duration_ns;
 	end_all(s, wait_for_end(s, end_ns));
 	print_result(s);
 	return s->code;
@@ -458,9 +459,9 @@ int trace_record(int argc, char **argv)
 		return code;
 	if (!o.file || !o.file[0])
 		return usage("into which file? -o FILE");
-	if (o.seconds < 0 || o.seconds > 31536000)
-		return usage("-d: 1 .. 31536000 seconds");
-	if (o.is_last && o.seconds)
+	if (o.duration_ns > NS_PER_YEAR)
+		return usage("-d: up to 365d");
+	if (o.is_last && o.duration_ns)
 		return usage("-d is for what comes, --last for what was");
 	code = target_find(verb, o.process, &s.pid);
 	if (code)
