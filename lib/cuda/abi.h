@@ -67,6 +67,8 @@ enum cu_number {
 	CU_NOT_SUPPORTED = 801,
 	CU_SYSTEM_DRIVER_MISMATCH = 803,
 	CU_COMPAT_NOT_SUPPORTED_ON_DEVICE = 804,
+	CU_CAPTURE_UNSUPPORTED = 900,
+	CU_CAPTURE_WRONG_THREAD = 908, /* all between are of captures, too */
 	CU_GRAPH_UPDATE_FAILURE = 910,
 	CU_UNKNOWN = 999,
 
@@ -123,6 +125,7 @@ enum cu_number {
 	call(cuCtxSetCurrent, v4000, cu_context) \
 	call(cuCtxGetCurrent, v4000, cu_context *) \
 	call(cuCtxGetDevice, v2000, cu_device *) \
+	call(cuThreadExchangeStreamCaptureMode, v10010, unsigned *) \
 	call(cuStreamCreateWithPriority, v5050, cu_stream *, unsigned, int) \
 	call(cuStreamGetCtx, v9020, cu_stream, cu_context *) \
 	call(cuStreamIsCapturing, v10000, cu_stream, unsigned *) \

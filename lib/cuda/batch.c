@@ -246,7 +246,6 @@ static cu_result change_graph(struct cuda_device *d, struct cuda_graph *g,
 static cu_result make_graph(struct cuda_device *d, const struct cuda_queue *q,
 			    struct cuda_graph *g, struct cuda_batch *b)
 {
-	cu_context before = cuda_enter(d);
 	cu_graph from = NULL;
 	cu_result r = capture_batch(d, q, b, &from);
 
@@ -254,7 +253,6 @@ static cu_result make_graph(struct cuda_device *d, const struct cuda_queue *q,
 		r = change_graph(d, g, from);
 		d->cuda.cuGraphDestroy(from);
 	}
-	cuda_leave(d, before);
 	if (!r)
 		memcpy(g->value, b->value, b->bytes);
 	return r;

@@ -139,7 +139,7 @@ int cuda_build(void *dev, const struct lkdf_code *c,
 	struct cuda_device *d = dev;
 	const struct code_log l = { log, log_size };
 	enum code_sort sort;
-	cu_context before;
+	struct cuda_before before;
 	int rc = code_sort(c, &sort, l);
 
 	(void)like;
@@ -157,6 +157,6 @@ int cuda_build(void *dev, const struct lkdf_code *c,
 		rc = make_function(d, c->image, c->entry, function, l);
 		break;
 	}
-	cuda_leave(d, before);
+	cuda_leave(d, &before);
 	return rc;
 }

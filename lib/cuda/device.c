@@ -122,7 +122,7 @@ static void get_unit(const struct cuda_device *d, struct lkdf_device_info *out)
 	out->shared_reserved = attr_number(d, CU_ATTR_SHARED_RESERVED);
 }
 
-static int get_info(void *dev, struct lkdf_device_info *out)
+int cuda_info(void *dev, struct lkdf_device_info *out)
 {
 	struct cuda_device *d = dev;
 	bool is_late = cuda_version(&d->cuda) >= 12010 && d->arch >= 70;
@@ -159,11 +159,13 @@ int cuda_require(struct cuda_device *d)
 {
 	cu_context context = NULL;
 	cu_result r = CU_SUCCESS;
+	struct cuda_before before;
 	sigset_t all, old;
 
 	/* Threads of the driver take no signal of the user's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
+	cuda_enter_context(&d->cuda, NULL, &before);
 	pthread_mutex_lock(&d->lock);
 	if (!d->context) {
 		r = d->cuda.cuDevicePrimaryCtxRetain(&context, d->id);
@@ -171,29 +173,28 @@ int cuda_require(struct cuda_device *d)
 			d->context = context;
 	}
 	pthread_mutex_unlock(&d->lock);
+	cuda_leave_context(&d->cuda, &before);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return r ? cuda_fails(d, "cuDevicePrimaryCtxRetain", r) : 0;
 }
 
-cu_context cuda_enter(const struct cuda_device *d)
+struct cuda_before cuda_enter(const struct cuda_device *d)
 {
-	cu_context before = NULL;
+	struct cuda_before before;
 
-	if (d->cuda.cuCtxGetCurrent(&before) || before != d->context)
-		d->cuda.cuCtxSetCurrent(d->context);
+	cuda_enter_context(&d->cuda, d->context, &before);
 	return before;
 }
 
-void cuda_leave(const struct cuda_device *d, cu_context before)
+void cuda_leave(const struct cuda_device *d, const struct cuda_before *before)
 {
-	if (before != d->context)
-		d->cuda.cuCtxSetCurrent(before);
+	cuda_leave_context(&d->cuda, before);
 }
 
-static int start_device(void *dev, unsigned nr_queues)
+int cuda_start(void *dev, unsigned nr_queues)
 {
 	struct cuda_device *d = dev;
-	cu_context before;
+	struct cuda_before before;
 	int rc;
 
 	if (nr_queues > CUDA_MAX_QUEUES)
@@ -206,7 +207,7 @@ static int start_device(void *dev, unsigned nr_queues)
 	rc = cuda_open_memory(d);
 	if (!rc)
 		rc = cuda_open_queues(d, nr_queues);
-	cuda_leave(d, before);
+	cuda_leave(d, &before);
 	return rc;
 }
 
@@ -217,7 +218,7 @@ static int start_device(void *dev, unsigned nr_queues)
  */
 static void close_context(struct cuda_device *d)
 {
-	cu_context before = cuda_enter(d);
+	struct cuda_before before = cuda_enter(d);
 	bool is_over = cuda_close_watches(d);
 
 	cuda_forget_graphs(d, NULL);
@@ -226,13 +227,13 @@ static void close_context(struct cuda_device *d)
 		cuda_settle(d);
 	cuda_forget_late(d);
 	cuda_close_memory(d);
-	cuda_leave(d, before);
+	cuda_leave(d, &before);
 	if (!d->foreign && is_over)
 		d->cuda.cuDevicePrimaryCtxRelease(d->id);
 }
 
 /* Also after a start that failed half way; of a lost device all calls fail. */
-static void stop_device(void *dev)
+void cuda_stop(void *dev)
 {
 	struct cuda_device *d = dev;
 
@@ -247,40 +248,3 @@ static void stop_device(void *dev)
 		free(d->card);
 	free(d);
 }
-
-/* Functions of the program that give work to a stream want a context. */
-static void *queue_of(void *dev, unsigned queue)
-{
-	struct cuda_device *d = dev;
-
-	cuda_flush(d, queue);
-	cuda_enter(d);
-	return d->queue[queue].stream;
-}
-
-const struct lkdf_device_ops cuda_ops = {
-	.size = sizeof(struct lkdf_device_ops),
-	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_BUILDS |
-		 LKDF_DEVICE_QUIET | LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS,
-	.name = "cuda",
-	.info = get_info,
-	.start = start_device,
-	.stop = stop_device,
-	.alloc = cuda_alloc,
-	.free = cuda_free,
-	.build = cuda_build,
-	.drop = cuda_drop,
-	.upload = cuda_upload,
-	.fetch = cuda_fetch,
-	.launch = cuda_launch,
-	.queue = queue_of,
-	.mark = cuda_mark,
-	.poll = cuda_poll,
-	.needs = cuda_needs,
-	.pin = cuda_pin,
-	.unpin = cuda_unpin,
-	.adopt = cuda_adopt,
-	.watch = cuda_watch,
-	.copy = cuda_copy,
-	.fill = cuda_fill,
-};

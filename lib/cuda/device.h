@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "cuda/batch.h"
+#include "cuda/enter.h"
 #include "cuda/io.h"
 #include "cuda/load.h"
 
@@ -43,6 +44,7 @@ struct cuda_queue {
 	struct cuda_word word; /* the number of the last that has ended */
 	uint32_t given, ended; /* numbers; they wrap */
 	bool has_quiet; /* a launch without a number is the last command */
+	bool is_unclaimed; /* the last number is that of no op */
 	uint32_t size; /* of ring, a power of two */
 	struct lkdf_device_op *ring; /* of number n: at n modulo size */
 	struct cuda_batch *batch; /* launches that are held; NULL: none was */
@@ -147,6 +149,10 @@ struct cuda_device {
 	struct list graphs; /* the last one used first */
 	unsigned nr_graphs;
 	cu_result broken; /* a launch has lost the device: poll() says so */
+	bool has_entered; /* it stays so; not in serial mode */
+	bool has_lent; /* serial mode: lent_to has entered for enqueue() */
+	pthread_t lent_to;
+	struct cuda_before lent;
 	struct cuda_io io;
 };
 
@@ -176,11 +182,12 @@ bool cuda_has_managed(const struct cuda_device *d);
 int cuda_require(struct cuda_device *d);
 
 /*
- * The context is the thread's current one from enter to leave, which puts back
- * what was before.
+ * From enter to leave the thread may call the driver for the device, beside
+ * whatever the program captures; leave puts back what was before. Functions of
+ * the table that the launcher calls have entered, see table.c.
  */
-cu_context cuda_enter(const struct cuda_device *d);
-void cuda_leave(const struct cuda_device *d, cu_context before);
+struct cuda_before cuda_enter(const struct cuda_device *d);
+void cuda_leave(const struct cuda_device *d, const struct cuda_before *before);
 
 /* err() with the name of the call and of its error. */
 int cuda_fails(const struct cuda_device *d, const char *call, cu_result r);
@@ -200,7 +207,7 @@ void cuda_close_queues(struct cuda_device *d, bool keeps_words);
 /* The ring has room for so many more; 0 or -errno. */
 int cuda_make_room(struct cuda_queue *q, uint32_t nr);
 
-/* The op has the next number. */
+/* The op has the next number; its slot is NULL: a mark may claim it. */
 void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op);
 
 /*
@@ -263,6 +270,9 @@ bool cuda_close_watches(struct cuda_device *d);
 
 /* ---- functions of the table --------------------------------------------- */
 
+int cuda_info(void *dev, struct lkdf_device_info *out);
+int cuda_start(void *dev, unsigned nr_queues);
+void cuda_stop(void *dev);
 int cuda_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	       uint64_t align, void **device_ptr);
 void cuda_free(void *dev, void *device_ptr);

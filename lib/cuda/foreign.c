@@ -12,15 +12,13 @@
 
 static int check_device(const struct cuda_device *d, cu_context context)
 {
-	cu_context before = NULL;
+	struct cuda_before before;
 	cu_device id = -1;
 	cu_result r;
 
-	d->cuda.cuCtxGetCurrent(&before);
-	r = d->cuda.cuCtxSetCurrent(context);
-	if (!r)
-		r = d->cuda.cuCtxGetDevice(&id);
-	d->cuda.cuCtxSetCurrent(before);
+	cuda_enter_context(&d->cuda, context, &before);
+	r = d->cuda.cuCtxGetDevice(&id);
+	cuda_leave_context(&d->cuda, &before);
 	if (r)
 		return cuda_fails(d, "cuCtxGetDevice", r);
 	return id == d->id ? 0
@@ -170,14 +168,14 @@ int cuda_watch(void *dev, void *event, void (*fired)(void *u, int error),
 	       void *u)
 {
 	struct cuda_device *d = dev;
-	cu_context before;
+	struct cuda_before before;
 	int rc = cuda_require(d);
 
 	if (rc)
 		return rc;
 	before = cuda_enter(d);
 	rc = add_watch(d, event, fired, u);
-	cuda_leave(d, before);
+	cuda_leave(d, &before);
 	return rc;
 }
 

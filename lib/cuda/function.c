@@ -69,16 +69,13 @@ static int make_known(struct cuda_device *d, cu_function f, cu_module module,
 		      struct cuda_known **out)
 {
 	struct cuda_known *k = calloc(1, sizeof(*k));
-	cu_context before;
 	int rc;
 
 	if (!k)
 		return err(-ENOMEM, "cuda: no memory");
 	k->function = f;
 	k->module = module;
-	before = cuda_enter(d);
 	rc = ask_driver(d, k);
-	cuda_leave(d, before);
 	if (rc)
 		free(k);
 	else
@@ -112,7 +109,6 @@ void cuda_drop(void *dev, void *function)
 {
 	struct cuda_device *d = dev;
 	struct cuda_known **at = bucket_of(d, function), *k;
-	cu_context before;
 
 	pthread_mutex_lock(&d->lock);
 	while ((k = *at)->function != function)
@@ -120,9 +116,7 @@ void cuda_drop(void *dev, void *function)
 	*at = k->next;
 	pthread_mutex_unlock(&d->lock);
 	cuda_forget_graphs(d, k);
-	before = cuda_enter(d);
 	cuda_give_back(d, k->module, 0);
-	cuda_leave(d, before);
 	free(k);
 }
 

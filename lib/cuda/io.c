@@ -61,9 +61,11 @@ static struct cuda_job *take_job(struct cuda_io *io)
 static void *io_main(void *arg)
 {
 	struct cuda_io *io = arg;
+	struct cuda_before before;
 	struct cuda_job *j;
 
 	pthread_setname_np(pthread_self(), "lkdf/cuda.io");
+	cuda_enter_context(io->cuda, io->context, &before);
 	while ((j = take_job(io)))
 		end_job(io, j, carry_job(io, j));
 	thread_retire();
@@ -80,6 +82,7 @@ static bool start_thread(struct cuda_device *d)
 					       CU_STREAM_IS_NON_BLOCKING, 0))
 		return false;
 	io->cuda = &d->cuda;
+	io->context = d->context;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	rc = pthread_create(&io->thread, NULL, io_main, io);
@@ -128,13 +131,10 @@ void cuda_close_io(struct cuda_device *d)
 static bool has_thread(struct cuda_device *d)
 {
 	struct cuda_io *io = &d->io;
-	cu_context before;
 
 	if (io->has_thread || io->has_none)
 		return io->has_thread;
-	before = cuda_enter(d);
 	io->has_thread = start_thread(d);
-	cuda_leave(d, before);
 	io->has_none = !io->has_thread;
 	return io->has_thread;
 }

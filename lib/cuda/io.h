@@ -36,6 +36,7 @@ struct cuda_pinned {
 struct cuda_io {
 	/* Set before the thread starts, constant afterwards. */
 	const struct cuda *cuda;
+	cu_context context;
 	cu_stream stream;
 
 	/* The launcher's. */

@@ -74,15 +74,12 @@ static uint32_t choose_block(const struct cuda_device *d, struct cuda_known *k,
 			     uint32_t dynamic)
 {
 	int grid = 0, block = 0;
-	cu_context before;
 	cu_result r;
 
 	if (k->block && k->block_dynamic == dynamic)
 		return k->block;
-	before = cuda_enter(d);
 	r = d->cuda.cuOccupancyMaxPotentialBlockSize(&grid, &block, k->function,
 						     NULL, dynamic, 0);
-	cuda_leave(d, before);
 	if (r || block < 1)
 		return k->max_block;
 	k->block = (uint32_t)block;
@@ -151,7 +148,6 @@ static int set_shape(const struct cuda_device *d, struct cuda_known *k,
 static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 			 const struct lkdf_launch *l, uint64_t dynamic)
 {
-	cu_context before;
 	cu_result r;
 
 	if (dynamic <= k->dynamic)
@@ -162,10 +158,8 @@ static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 			   "of its own beside %u in the code, at most %u",
 			   l->name, (unsigned long long)dynamic, k->shared,
 			   d->block_shared);
-	before = cuda_enter(d);
 	r = d->cuda.cuFuncSetAttribute(k->function, CU_FUNC_MAX_DYNAMIC_SHARED,
 				       (int)dynamic);
-	cuda_leave(d, before);
 	if (r)
 		return cuda_fails(d, "cuFuncSetAttribute", r);
 	k->dynamic = (uint32_t)dynamic;
@@ -208,6 +202,11 @@ int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 	r = cuda_run_step(d, &s, v.param, d->queue[queue].stream);
 	if (r || !is_quiet)
 		return cuda_end_command(d, queue, "cuLaunchKernel", r, op);
+	/* Later the program may capture its stream, which takes no word then.
+	 */
+	if (d->foreign)
+		return cuda_end_command(d, queue, "cuLaunchKernel", r,
+					(struct lkdf_device_op){ NULL, 0 });
 	/* The word of a later one says that this one has ended. */
 	d->queue[queue].has_quiet = true;
 	return 0;

@@ -71,7 +71,6 @@ void cuda_give_back(struct cuda_device *d, cu_module module, cu_ptr memory)
 
 void cuda_settle(struct cuda_device *d)
 {
-	cu_context before = cuda_enter(d);
 	struct cuda_late *l;
 
 	while ((l = d->late)) {
@@ -82,7 +81,6 @@ void cuda_settle(struct cuda_device *d)
 			d->cuda.cuMemFree(l->memory);
 		free(l);
 	}
-	cuda_leave(d, before);
 }
 
 void cuda_forget_late(struct cuda_device *d)
@@ -174,15 +172,10 @@ int cuda_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 	       uint64_t align, void **device_ptr)
 {
 	struct cuda_device *d = dev;
-	cu_context before;
-	int rc;
 
 	if (mem != LKDF_MEM_OWN && mem != LKDF_MEM_MANAGED)
 		return err(-EOPNOTSUPP, "cuda: memory of kind %d", (int)mem);
-	before = cuda_enter(d);
-	rc = alloc_block(d, mem, bytes, align, device_ptr);
-	cuda_leave(d, before);
-	return rc;
+	return alloc_block(d, mem, bytes, align, device_ptr);
 }
 
 /* Memory that the pool gave has no note. */
@@ -206,11 +199,9 @@ void cuda_free(void *dev, void *device_ptr)
 	struct cuda_device *d = dev;
 	cu_ptr at = (cu_ptr)(uintptr_t)device_ptr;
 	struct cuda_block b = { .base = at, .is_pooled = true };
-	cu_context before = cuda_enter(d);
 
 	take_note(d, at, &b);
 	put_memory(d, b.base, b.is_pooled);
-	cuda_leave(d, before);
 }
 
 /* ---- memory of the host ------------------------------------------------- */
@@ -223,14 +214,11 @@ int cuda_pin(void *dev, void *host, uint64_t bytes)
 {
 	struct cuda_device *d = dev;
 	struct cuda_pinned *p = malloc(sizeof(*p));
-	cu_context before;
 	cu_result r;
 
 	if (!p)
 		return err(-ENOMEM, "cuda: no memory");
-	before = cuda_enter(d);
 	r = d->cuda.cuMemHostRegister(host, bytes, CU_HOST_PORTABLE);
-	cuda_leave(d, before);
 	*p = (struct cuda_pinned){ (uintptr_t)host, bytes, !r };
 	if (!r || r == CU_HOST_MEMORY_ALREADY_REGISTERED)
 		return cuda_note_pinned(d, p);
@@ -246,12 +234,8 @@ void cuda_unpin(void *dev, void *host)
 {
 	struct cuda_device *d = dev;
 	struct cuda_pinned *p = cuda_find_pinned(d, host, 1);
-	cu_context before;
 
-	if (p->is_ours) {
-		before = cuda_enter(d);
+	if (p->is_ours)
 		d->cuda.cuMemHostUnregister(host);
-		cuda_leave(d, before);
-	}
 	cuda_forget_pinned(d, p);
 }

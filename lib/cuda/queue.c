@@ -179,6 +179,7 @@ int cuda_begin_command(struct cuda_device *d, unsigned queue)
 void cuda_give_number(struct cuda_queue *q, struct lkdf_device_op op)
 {
 	q->has_quiet = false;
+	q->is_unclaimed = !op.slot;
 	q->ring[q->given & (q->size - 1)] = op;
 	q->given++;
 }
@@ -277,11 +278,26 @@ int cuda_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 	return cuda_end_command(d, queue, "cuMemsetD8Async", r, op);
 }
 
+/* The op is done with the last number, which nobody has. */
+static void claim_last(struct cuda_queue *q, struct lkdf_device_op op)
+{
+	q->is_unclaimed = false;
+	if (q->given == q->ended)
+		lkdf_device_done(op, 0);
+	else
+		q->ring[(q->given - 1) & (q->size - 1)] = op;
+}
+
 int cuda_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 {
 	struct cuda_device *d = dev;
-	int rc = cuda_begin_command(d, queue);
+	int rc;
 
+	if (d->queue[queue].is_unclaimed) {
+		claim_last(&d->queue[queue], op);
+		return 0;
+	}
+	rc = cuda_begin_command(d, queue);
 	return rc ? rc
 		  : cuda_end_command(d, queue, "cuStreamWriteValue32",
 				     CU_SUCCESS, op);
@@ -304,9 +320,18 @@ static int take_ended(struct cuda_queue *q)
 		struct lkdf_device_op op = q->ring[q->ended & (q->size - 1)];
 
 		q->ended++;
-		lkdf_device_done(op, 0);
+		if (op.slot)
+			lkdf_device_done(op, 0);
 	}
 	return nr;
+}
+
+/* The driver is asked for faults; a capture in the way is none. */
+static cu_result ask_stream(const struct cuda_device *d, cu_stream s)
+{
+	cu_result r = d->cuda.cuStreamQuery(s);
+
+	return r == CU_NOT_READY || cuda_errno(r) == -EBUSY ? CU_SUCCESS : r;
 }
 
 /*
@@ -315,18 +340,16 @@ static int take_ended(struct cuda_queue *q)
  */
 static cu_result ask_driver(const struct cuda_device *d)
 {
-	cu_result r = d->cuda.cuStreamQuery(d->memory);
+	cu_result r = ask_stream(d, d->memory);
 	const struct cuda_queue *q;
 	unsigned i;
 
-	for (i = 0; i < d->nr_queues; i++) {
+	for (i = 0; i < d->nr_queues && !r; i++) {
 		q = &d->queue[i];
-		if (r && r != CU_NOT_READY)
-			return r;
 		if (q->given != q->ended && q->stream != d->foreign)
-			r = d->cuda.cuStreamQuery(q->stream);
+			r = ask_stream(d, q->stream);
 	}
-	return r == CU_NOT_READY ? CU_SUCCESS : r;
+	return r;
 }
 
 static int tell_lost(struct cuda_device *d, const char *call, cu_result r)

@@ -48,6 +48,35 @@ struct cu_kernel_node {
 	cu_ctx ctx;
 };
 
+/* CUlaunchConfig of the documentation */
+struct cu_config {
+	unsigned grid[3], block[3], shared;
+	cu_stream stream;
+	const void *attributes;
+	unsigned nr_attributes;
+};
+
+enum {
+	CU_PLACE_HOST = 1,
+	CU_PLACE_DEVICE = 2
+};
+
+/* One side of CUDA_MEMCPY2D_v2 of the documentation */
+struct cu_side {
+	size_t x, y; /* x: in bytes */
+	unsigned place;
+	void *host;
+	cu_ptr device;
+	void *array;
+	size_t pitch;
+};
+
+/* CUDA_MEMCPY2D_v2 */
+struct cu_copy_2d {
+	struct cu_side from, to;
+	size_t width, height; /* width: in bytes */
+};
+
 /* Each row has a call, its name in cudaTypedefs.h without PFN_, its arguments.
  */
 /* clang-format off */
@@ -140,6 +169,13 @@ struct cu_kernel_node {
 	call(cuModuleGetFunctionCount, cuModuleGetFunctionCount_v12040, unsigned *, cu_mod) \
 	call(cuModuleEnumerateFunctions, cuModuleEnumerateFunctions_v12040, cu_func *, unsigned, cu_mod) \
 	call(cuFuncGetName, cuFuncGetName_v12030, const char **, cu_func)
+
+/* What programs beside the library call as well. golden.txt has none of them. */
+#define CU_GUEST_CALLS(call) \
+	call(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode_v10010, unsigned *) \
+	call(cuStreamCreate, cuStreamCreate_v2000, cu_stream *, unsigned) \
+	call(cuMemcpy2DAsync, cuMemcpy2DAsync_v3020, const struct cu_copy_2d *, cu_stream) \
+	call(cuLaunchKernelEx, cuLaunchKernelEx_v11060, const struct cu_config *, cu_func, void **, void **)
 /* clang-format on */
 
 /* The program of the tests has a table of all; NULL: the driver has none. */
@@ -147,6 +183,7 @@ struct cu {
 #define CU_FIELD(name, version, ...) cu_result (*name)(__VA_ARGS__);
 	CU_CALLS(CU_FIELD)
 	CU_NEW_CALLS(CU_FIELD)
+	CU_GUEST_CALLS(CU_FIELD)
 #undef CU_FIELD
 	cu_result (*get)(const char *symbol, void **f, int version,
 			 uint64_t flags, unsigned *status);

@@ -34,6 +34,7 @@ static const struct cuda_fault {
 	{ .call = "cuCtxSetCurrent", .error = { 3 } },
 	{ .call = "cuCtxGetCurrent", .error = { 800 } },
 	{ .call = "cuCtxGetDevice", .error = { 201 }, .is_elsewhere = true },
+	{ .call = "cuThreadExchangeStreamCaptureMode", .error = { 1, 700 } },
 	{ .call = "cuStreamCreateWithPriority", .error = { 1, 709, 700 } },
 	{ .call = "cuStreamGetCtx", .error = { 400 }, .is_elsewhere = true },
 	{ .call = "cuStreamIsCapturing",

@@ -54,7 +54,7 @@ __attribute__((unused)) static int cu_load(const char *library, struct cu *cu,
 #undef CU_ROW
 #define CU_ROW(name, version, ...) \
 	{ #name, #version, offsetof(struct cu, name), 0 },
-			CU_NEW_CALLS(CU_ROW)
+			CU_NEW_CALLS(CU_ROW) CU_GUEST_CALLS(CU_ROW)
 #undef CU_ROW
 	};
 	unsigned status = 0;

@@ -15,6 +15,8 @@
 	(!__builtin_strcmp(name, "cuGraphAddKernelNode") ||           \
 	 !__builtin_strcmp(name, "cuGraphExecKernelNodeSetParams") || \
 	 !__builtin_strcmp(name, "cuGraphExecUpdate") ||              \
+	 !__builtin_strcmp(name, "cuLaunchKernelEx") ||               \
+	 !__builtin_strcmp(name, "cuMemcpy2DAsync") ||                \
 	 !__builtin_strcmp(name, "cuDeviceGetUuid"))
 #define same_call(name, version, ...)                                          \
 	_Static_assert(__builtin_types_compatible_p(cu_result(*)(__VA_ARGS__), \
@@ -23,6 +25,7 @@
 		       #name);
 CU_CALLS(same_call)
 CU_NEW_CALLS(same_call)
+CU_GUEST_CALLS(same_call)
 
 #define same_place(ours, theirs)                                             \
 	_Static_assert(offsetof(struct cu_kernel_node, ours) ==              \
@@ -37,6 +40,24 @@ same_place(ctx, ctx);
 _Static_assert(sizeof(struct cu_kernel_node) ==
 		       sizeof(CUDA_KERNEL_NODE_PARAMS_v2),
 	       "CUDA_KERNEL_NODE_PARAMS_v2");
+#define same_field(ours, our, theirs, their)                                  \
+	_Static_assert(offsetof(struct ours, our) == offsetof(theirs, their), \
+		       #their);
+same_field(cu_config, shared, CUlaunchConfig, sharedMemBytes);
+same_field(cu_config, stream, CUlaunchConfig, hStream);
+same_field(cu_config, nr_attributes, CUlaunchConfig, numAttrs);
+_Static_assert(sizeof(struct cu_config) == sizeof(CUlaunchConfig),
+	       "CUlaunchConfig");
+same_field(cu_copy_2d, from.device, CUDA_MEMCPY2D_v2, srcDevice);
+same_field(cu_copy_2d, from.pitch, CUDA_MEMCPY2D_v2, srcPitch);
+same_field(cu_copy_2d, to.y, CUDA_MEMCPY2D_v2, dstY);
+same_field(cu_copy_2d, to.pitch, CUDA_MEMCPY2D_v2, dstPitch);
+same_field(cu_copy_2d, height, CUDA_MEMCPY2D_v2, Height);
+_Static_assert(sizeof(struct cu_copy_2d) == sizeof(CUDA_MEMCPY2D_v2),
+	       "CUDA_MEMCPY2D_v2");
+_Static_assert((int)CU_PLACE_HOST == (int)CU_MEMORYTYPE_HOST &&
+		       (int)CU_PLACE_DEVICE == (int)CU_MEMORYTYPE_DEVICE,
+	       "CUmemorytype");
 _Static_assert(sizeof(struct cu_update) == sizeof(CUgraphExecUpdateResultInfo),
 	       "CUgraphExecUpdateResultInfo");
 _Static_assert(sizeof(struct cu_uuid) == sizeof(CUuuid), "CUuuid");

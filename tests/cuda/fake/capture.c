@@ -6,28 +6,49 @@
  */
 #include "tests/cuda/fake/fake.h"
 
-/* No call that might wait may be made beside a capture of these modes. */
+/* Each thread begins with CU_CAPTURE_GLOBAL, which is 0. */
+static _Thread_local unsigned thread_mode;
+
+/* This thread may make no call that might wait beside this capture. */
 static bool is_strict(const struct CUgraph_st *g)
 {
-	return g->mode == CU_CAPTURE_GLOBAL ||
-	       (g->mode == CU_CAPTURE_THREAD &&
-		pthread_equal(g->thread, pthread_self()));
+	if (thread_mode == CU_CAPTURE_RELAXED || g->mode == CU_CAPTURE_RELAXED)
+		return false;
+	return pthread_equal(g->thread, pthread_self()) ||
+	       (thread_mode == CU_CAPTURE_GLOBAL &&
+		g->mode == CU_CAPTURE_GLOBAL);
 }
 
 cu_result capture_forbids(const struct CUstream_st *s)
 {
 	struct CUstream_st *x;
+	cu_result r = 0;
 
 	for (x = streams; x; x = x->next)
 		if (x->capture && !x->is_dead && x->capture->origin == x &&
 		    is_strict(x->capture)) {
 			x->capture->broken = 901;
-			return 900;
+			r = 900;
 		}
-	if (!s || !s->capture)
-		return 0;
-	s->capture->broken = 901;
-	return 900;
+	if (s && s->capture) {
+		s->capture->broken = 901;
+		r = 900;
+	}
+	return r;
+}
+
+cu_result cuThreadExchangeStreamCaptureMode(unsigned *mode)
+{
+	cu_result r = enter(E_cuThreadExchangeStreamCaptureMode, NEEDS_DRIVER);
+	unsigned before = thread_mode;
+
+	if (!r && *mode > CU_CAPTURE_RELAXED)
+		r = 1;
+	if (!r) {
+		thread_mode = *mode;
+		*mode = before;
+	}
+	return leave(r);
 }
 
 /* The null stream would wait for a captured stream that blocks. */

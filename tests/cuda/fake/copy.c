@@ -18,6 +18,16 @@ static struct op *make_copy(void *to, const void *from, size_t size)
 	return o;
 }
 
+/* Memory that the card of the stream may use: not that of another card. */
+static bool has_memory(const struct CUstream_st *s, cu_ptr p, size_t size)
+{
+	const struct range *r = range_find((uintptr_t)p);
+
+	return range_has((uintptr_t)p, size) &&
+	       (range_is_host(r) || r->kind == RANGE_MANAGED ||
+		r->device == s->ctx->device);
+}
+
 static bool is_captured(cu_stream s)
 {
 	return s && s->capture;
@@ -33,7 +43,7 @@ static cu_result upload(enum entry e, cu_ptr to, const void *from, size_t size,
 	r = stream_find(e, s, &found);
 	if (r || !size)
 		return r;
-	if (!range_has((uintptr_t)to, size))
+	if (!has_memory(found, to, size))
 		return 1;
 	o = make_copy((void *)(uintptr_t)to, from, size);
 	if (!range_find((uintptr_t)from) && !is_captured(found)) {
@@ -57,7 +67,7 @@ static cu_result fetch(enum entry e, void *to, cu_ptr from, size_t size,
 	r = stream_find(e, s, &found);
 	if (r || !size)
 		return r;
-	if (!range_has((uintptr_t)from, size))
+	if (!has_memory(found, from, size))
 		return 1;
 	waits = !range_find((uintptr_t)to) && !is_captured(found);
 	if (waits)
@@ -91,16 +101,63 @@ cu_result cuMemcpyDtoHAsync(void *to, cu_ptr from, size_t size, cu_stream s)
 cu_result cuMemcpyDtoDAsync(cu_ptr to, cu_ptr from, size_t size, cu_stream s)
 {
 	cu_result r = enter(E_cuMemcpyDtoDAsync, NEEDS_DRIVER);
+	struct CUstream_st *found = NULL;
 
+	if (!r)
+		r = stream_find(E_cuMemcpyDtoDAsync, s, &found);
 	if (!r && size &&
-	    (!range_has((uintptr_t)to, size) ||
-	     !range_has((uintptr_t)from, size)))
+	    (!has_memory(found, to, size) || !has_memory(found, from, size)))
 		r = 1;
 	if (!r && size)
 		r = stream_give(E_cuMemcpyDtoDAsync, s,
 				make_copy((void *)(uintptr_t)to,
 					  (void *)(uintptr_t)from, size));
 	return leave(r);
+}
+
+/* A side of a copy of rows: its first byte, NULL: it is none. */
+static char *find_side(const struct CUstream_st *stream,
+		       const struct cu_side *s, const struct cu_copy_2d *c)
+{
+	size_t at = s->y * s->pitch + s->x;
+	size_t size = (c->height - 1) * s->pitch + c->width;
+	bool is_host = s->place == CU_PLACE_HOST;
+	char *first = is_host ? s->host : (char *)(uintptr_t)s->device;
+
+	if (!first || s->x + c->width > s->pitch ||
+	    (!is_host && (s->place != CU_PLACE_DEVICE ||
+			  !has_memory(stream, s->device + at, size))))
+		return NULL;
+	return first + at;
+}
+
+/* Pinned rows of the host, or the card's; each row is a copy. */
+static cu_result copy_rows(const struct cu_copy_2d *c, cu_stream s)
+{
+	struct CUstream_st *found = NULL;
+	cu_result r = stream_find(E_cuMemcpy2DAsync, s, &found);
+	char *to, *from;
+	size_t y;
+
+	if (r)
+		return r;
+	to = find_side(found, &c->to, c);
+	from = find_side(found, &c->from, c);
+	r = to && from ? 0 : 1;
+	for (y = 0; y < c->height && !r; y++)
+		r = stream_give(E_cuMemcpy2DAsync, s,
+				make_copy(to + y * c->to.pitch,
+					  from + y * c->from.pitch, c->width));
+	return r;
+}
+
+cu_result cuMemcpy2DAsync(const struct cu_copy_2d *c, cu_stream s)
+{
+	cu_result r = enter(E_cuMemcpy2DAsync, NEEDS_DRIVER);
+
+	if (r || !c->width || !c->height)
+		return leave(r);
+	return leave(copy_rows(c, s));
 }
 
 static cu_result wait_null(enum entry e)
@@ -136,9 +193,12 @@ cu_result cuMemsetD8Async(cu_ptr p, unsigned char value, size_t size,
 			  cu_stream s)
 {
 	cu_result r = enter(E_cuMemsetD8Async, NEEDS_DRIVER);
+	struct CUstream_st *found = NULL;
 	struct op *o;
 
-	if (!r && size && !range_has((uintptr_t)p, size))
+	if (!r)
+		r = stream_find(E_cuMemsetD8Async, s, &found);
+	if (!r && size && !has_memory(found, p, size))
 		r = 1;
 	if (!r && size) {
 		o = op_make(OP_SET);

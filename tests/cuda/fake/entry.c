@@ -36,7 +36,7 @@ static const struct row {
 	void *call;
 } rows[NR_ENTRIES] = {
 #define ROW(name, version, ...) { #name, #version, (void *)name },
-	CU_CALLS(ROW) CU_NEW_CALLS(ROW) EXTRA_CALLS(ROW)
+	CU_CALLS(ROW) CU_NEW_CALLS(ROW) CU_GUEST_CALLS(ROW) EXTRA_CALLS(ROW)
 #undef ROW
 };
 
@@ -195,9 +195,30 @@ static cu_result planned_fail(enum entry e)
 	return 0;
 }
 
-static cu_result check_needs(enum needs needs)
+bool needs_current(enum entry e)
+{
+	static const char *const uses[] = { "cuStream",	     "cuEvent",
+					    "cuGraph",	     "cuLaunch",
+					    "cuMemcpy",	     "cuMemset",
+					    "cuMemFreeAsync" };
+	size_t i;
+
+	/* They are for those who do not know the context. */
+	if (e == E_cuStreamGetCtx || e == E_cuStreamIsCapturing)
+		return false;
+	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++)
+		if (!strncmp(rows[e].name, uses[i], strlen(uses[i])))
+			return true;
+	return false;
+}
+
+static cu_result check_needs(enum entry e, enum needs needs)
 {
 	cu_result r = needs ? device_ready() : 0;
+
+	if (needs >= NEEDS_HEALTH && like(LIKE_CURRENT) && !in_host_function &&
+	    needs_current(e))
+		needs = NEEDS_CONTEXT;
 
 	if (r || needs <= NEEDS_INIT)
 		return r;
@@ -220,7 +241,7 @@ cu_result enter(enum entry e, enum needs needs)
 	fake_lock();
 	nr_calls[e]++;
 	r = planned_fail(e);
-	return r ? r : check_needs(needs);
+	return r ? r : check_needs(e, needs);
 }
 
 /* One line for each call that fails, of all processes with this file. */

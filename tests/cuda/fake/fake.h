@@ -42,6 +42,7 @@
 #define DECLARE(name, version, ...) cu_result name(__VA_ARGS__);
 CU_CALLS(DECLARE)
 CU_NEW_CALLS(DECLARE)
+CU_GUEST_CALLS(DECLARE)
 EXTRA_CALLS(DECLARE)
 #undef DECLARE
 
@@ -52,10 +53,19 @@ API cu_result cuMemAlloc_v2(cu_ptr *p, size_t size);
 enum entry {
 #define NUMBER(name, version, ...) E_##name,
 	CU_CALLS(NUMBER)
-	CU_NEW_CALLS(NUMBER) EXTRA_CALLS(NUMBER)
+	CU_NEW_CALLS(NUMBER) CU_GUEST_CALLS(NUMBER) EXTRA_CALLS(NUMBER)
 #undef NUMBER
 		NR_ENTRIES
 };
+
+/* Switches that a driver may be stricter or older by, see like.c. */
+enum like {
+	LIKE_CURRENT, /* what uses a handle wants its context to be current */
+	NR_LIKES
+};
+
+bool like(enum like what);
+bool needs_current(enum entry e);
 
 /* What a call needs before it does its work. */
 enum needs {

@@ -194,20 +194,21 @@ cu_result launch_op(cu_func f, const struct cu_kernel_node *k, struct op **out)
 }
 
 /* The stream and the function are of one context, whatever is current. */
-static cu_result launch(const struct cu_kernel_node *k, cu_stream handle)
+static cu_result launch(enum entry e, const struct cu_kernel_node *k,
+			cu_stream handle)
 {
 	struct CUstream_st *s = NULL;
 	struct op *o = NULL;
 	cu_result r;
 
-	r = stream_find(E_cuLaunchKernel, handle, &s);
+	r = stream_find(e, handle, &s);
 	if (!r)
 		r = launch_op(k->func, k, &o);
 	if (!r && k->func->mod->ctx != s->ctx) {
 		op_free(o);
 		r = 400;
 	}
-	return r ? r : stream_give(E_cuLaunchKernel, handle, o);
+	return r ? r : stream_give(e, handle, o);
 }
 
 cu_result cuLaunchKernel(cu_func f, unsigned gx, unsigned gy, unsigned gz,
@@ -224,5 +225,24 @@ cu_result cuLaunchKernel(cu_func f, unsigned gx, unsigned gy, unsigned gz,
 	};
 	cu_result r = enter(E_cuLaunchKernel, NEEDS_DRIVER);
 
-	return leave(r ? r : launch(&k, s));
+	return leave(r ? r : launch(E_cuLaunchKernel, &k, s));
+}
+
+/* No attribute is known. */
+cu_result cuLaunchKernelEx(const struct cu_config *c, cu_func f, void **params,
+			   void **extra)
+{
+	struct cu_kernel_node k = {
+		.func = f,
+		.shared = c->shared,
+		.params = params,
+		.extra = extra,
+	};
+	cu_result r = enter(E_cuLaunchKernelEx, NEEDS_DRIVER);
+
+	memcpy(k.grid, c->grid, sizeof(k.grid));
+	memcpy(k.block, c->block, sizeof(k.block));
+	if (!r && c->nr_attributes)
+		r = 1;
+	return leave(r ? r : launch(E_cuLaunchKernelEx, &k, c->stream));
 }

@@ -63,6 +63,8 @@ cu_result stream_find(enum entry e, cu_stream s, struct CUstream_st **out)
 		use_destroyed(e);
 	if (x->ctx->is_dead)
 		return 709;
+	if (like(LIKE_CURRENT) && x->ctx != current && needs_current(e))
+		return 400;
 	*out = x;
 	return 0;
 }
@@ -242,22 +244,32 @@ API long fake_cuda_waits(void)
 
 /* ---- calls -------------------------------------------------------------- */
 
+static cu_result create(cu_stream *out, unsigned flags, int priority)
+{
+	struct CUstream_st *s;
+
+	if (flags & ~(unsigned)CU_NON_BLOCKING)
+		return 1;
+	s = make_stream(current, flags, priority);
+	if (!s)
+		return 2;
+	*out = s;
+	return 0;
+}
+
 cu_result cuStreamCreateWithPriority(cu_stream *out, unsigned flags,
 				     int priority)
 {
 	cu_result r = enter(E_cuStreamCreateWithPriority, NEEDS_CONTEXT);
-	struct CUstream_st *s;
 
-	if (!r && flags & ~(unsigned)CU_NON_BLOCKING)
-		r = 1;
-	if (!r) {
-		s = make_stream(current, flags, priority);
-		if (s)
-			*out = s;
-		else
-			r = 2;
-	}
-	return leave(r);
+	return leave(r ? r : create(out, flags, priority));
+}
+
+cu_result cuStreamCreate(cu_stream *out, unsigned flags)
+{
+	cu_result r = enter(E_cuStreamCreate, NEEDS_CONTEXT);
+
+	return leave(r ? r : create(out, flags, 0));
 }
 
 cu_result cuStreamGetPriority(cu_stream handle, int *priority)
