@@ -32,7 +32,9 @@ struct choice_arm {
 	uint32_t nr_counted; /* of these: not of ours, see lkdf.unchosen */
 	uint32_t nr_backs; /* edges of theirs that close the loop */
 	uint32_t first_join, nr_joins; /* in the order of the sum's */
-	uint32_t first_edge; /* of the branch, in the control's out */
+	/* Of the branch, in the control's out. The last one has CONTROL_ARM,
+	 * and each of the others may have it. */
+	uint32_t first_edge;
 	uint16_t nr_edges, branch;
 };
 
@@ -40,8 +42,10 @@ struct choice_arm {
 struct choice {
 	struct choice_arm all;
 	uint32_t first_arm, nr_arms; /* by branch */
+	uint32_t nr_arm_joins; /* the sum of the arms' nr_joins */
 	/* Edges that are in no arm: those without a branch, those that close or
-	 * leave the loop, and some that carry values. */
+	 * leave the loop, and some that carry values. In their order, see
+	 * lib/seal/edge_order.h. */
 	uint32_t first_other, nr_others;
 };
 

@@ -93,7 +93,9 @@ struct control {
 	struct array data; /* struct control_data */
 
 	/* Set at seal, constant afterwards. */
-	struct control_edge *out; /* by task, see graph.h; nr_out of them */
+	/* By task, see graph.h; nr_out of them. A task's are in the order in
+	 * which they are resolved, see lib/seal/edge_order.h. */
+	struct control_edge *out;
 	struct control_edge *exits; /* by loop; from: the member, or its exit */
 	struct graph_loop *loops;
 	uint32_t *loop_of; /* by index: the innermost, or NO_LOOP */

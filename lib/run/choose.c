@@ -11,6 +11,8 @@ struct chosen {
 	const struct choice_arm *arm[MAX_CHOSEN];
 	uint32_t at[MAX_CHOSEN];
 	unsigned nr;
+	unsigned nr_told; /* arms up to the last one with edges to tell */
+	bool has_joins; /* arms that were not chosen have joins to tell */
 };
 
 static const struct choice_arm *
@@ -79,6 +81,22 @@ static uint32_t count_others(struct burst *b, const struct rec *r,
 	return nr_backs;
 }
 
+/* Seal's sums say which arms and joins have an edge to tell, so the graph need
+ * not be read after the last one. */
+static void find_left(const struct choice *ch, struct chosen *is)
+{
+	uint32_t nr_joins = ch->nr_arm_joins;
+	unsigned i;
+
+	is->nr_told = 0;
+	for (i = 0; i < is->nr; i++) {
+		nr_joins -= is->arm[i]->nr_joins;
+		if (is->arm[i]->nr_edges)
+			is->nr_told = i + 1;
+	}
+	is->has_joins = nr_joins != 0;
+}
+
 /* Edges of all the arms that were chosen. */
 static uint32_t tell_chosen(struct burst *b, const struct chosen *is,
 			    uint32_t next)
@@ -86,7 +104,7 @@ static uint32_t tell_chosen(struct burst *b, const struct chosen *is,
 	const struct control_edge *e, *end;
 	unsigned i;
 
-	for (i = 0; i < is->nr; i++) {
+	for (i = 0; i < is->nr_told; i++) {
 		e = b->graph->control->out + is->arm[i]->first_edge;
 		end = e + is->arm[i]->nr_edges;
 		for (; e < end; e++) {
@@ -181,14 +199,13 @@ uint32_t choose_arms(struct burst *b, const struct rec *r, int value,
 	const uint32_t *end = other + ch->nr_others;
 	uint32_t next = NO_TASK;
 	struct chosen is;
-	bool has_left;
 
 	find_chosen(&c->choices, ch, value, &is);
-	has_left = is.nr < ch->nr_arms;
-	if (has_left)
+	find_left(ch, &is);
+	if (is.nr < ch->nr_arms)
 		*nr_closed += count_others(b, r, ch, &is);
 	for (; other < end; other++)
 		next = tell_edge(b, &c->out[*other], value, next, nr_closed);
 	next = tell_chosen(b, &is, next);
-	return has_left ? tell_joins(b, ch, &is, next) : next;
+	return is.has_joins ? tell_joins(b, ch, &is, next) : next;
 }

@@ -15,6 +15,7 @@
 #include "sched/worker.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -317,7 +318,10 @@ static void tell_edge(struct worker *w, struct frame *f,
 	control_arrive(w, f, e->to, e->flags, verdict);
 }
 
-/* Edges of a task with REC_CONTROL; the number of those that close its loop. */
+/*
+ * Edges of a task with REC_CONTROL, in their order, see lib/seal/edge_order.h.
+ * Returns the number of those that close its loop.
+ */
 static uint32_t tell_edges(struct worker *w, struct frame *f,
 			   const struct rec *r, int verdict)
 {
@@ -405,27 +409,38 @@ static bool has_branches(const struct control_edge *e, uint32_t nr, int value)
 	return true;
 }
 
+#define NO_BRANCH INT_MAX
+
+/* The lowest branch above the last one; NO_BRANCH: there is none. */
+static int next_branch(const struct control_edge *e, uint32_t nr, int last)
+{
+	int next = NO_BRANCH;
+	uint32_t i;
+
+	for (i = 0; i < nr; i++)
+		if (e[i].flags & (CONTROL_BRANCH | CONTROL_BACK) &&
+		    e[i].branch > last && e[i].branch < next)
+			next = e[i].branch;
+	return next;
+}
+
 static int refuse_branch(const struct frame *f, uint32_t index,
 			 const struct control_edge *e, uint32_t nr, int value)
 {
 	char name[NAME_SIZE], list[100] = "";
+	int branch = next_branch(e, nr, -1);
 	size_t used = 0;
-	uint32_t i;
-	int last = -1;
 
 	check(frame_has(f, index));
-	for (i = 0; i < nr && used + 8 < sizeof(list); i++) {
-		if (!(e[i].flags & (CONTROL_BRANCH | CONTROL_BACK)) ||
-		    e[i].branch == last)
-			continue;
-		last = e[i].branch;
+	while (branch != NO_BRANCH && used + 8 < sizeof(list)) {
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s%d", used ? ", " : "", last);
+					 "%s%d", used ? ", " : "", branch);
+		branch = next_branch(e, nr, branch);
 	}
 	return err(-ERANGE, "%s returned %#x, which is no branch of it: %s%s",
 		   graph_task_name(f->graph, graph_number(f->graph, index),
 				   name, sizeof(name)),
-		   (unsigned)value, list, i < nr ? " ..." : "");
+		   (unsigned)value, list, branch == NO_BRANCH ? "" : " ...");
 }
 
 int control_check(const struct frame *f, uint32_t index, int value)

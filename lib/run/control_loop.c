@@ -23,7 +23,8 @@ close_loop(struct burst *b, uint32_t l, uint32_t nr, uint32_t next)
 		       : chain_take_or_push(b, &b->recs[head], head, next);
 }
 
-/* Edges of a task with REC_CONTROL that has returned value. */
+/* Edges of a task with REC_CONTROL that has returned value, in their order,
+ * see lib/seal/edge_order.h. */
 static inline __attribute__((always_inline)) uint32_t
 fire_edges(struct burst *b, const struct rec *r, int value)
 {

@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "graph/access.h"
 #include "mem/region.h"
+#include "seal/edge_order.h"
 
 #include <errno.h>
 #include <lkdf/data.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int no_memory(const struct looper *p)
 {
@@ -370,7 +370,8 @@ static void place_control(struct control *c, struct rec *r,
 	r->nr_succ = REC_CONTROL;
 	r->succ[0] = c->nr_out;
 	r->succ[1] = nr;
-	memcpy(&c->out[c->nr_out], e, nr * sizeof(*e));
+	edge_order_copy(&c->out[c->nr_out], e, nr);
+	check(edge_order_holds(&c->out[c->nr_out], nr));
 	c->out[c->nr_out].nr_dense = nr_dense(e, nr);
 	c->nr_out += nr;
 }

@@ -108,6 +108,15 @@ static void fill_sum(struct chooser *p, struct choice *ch, uint32_t end)
 	p->nr_joins += ch->all.nr_joins;
 }
 
+/* A worker that has told the last one may not look at the graph any more. */
+static void end_at_last(const struct control *c, struct choice_arm *a)
+{
+	const struct control_edge *e = c->out + a->first_edge;
+
+	while (a->nr_edges && !(e[a->nr_edges - 1].flags & CONTROL_ARM))
+		a->nr_edges--;
+}
+
 /* Of the arms from first on. Returns where the next choice begins. */
 static uint32_t fill_choice(struct chooser *p, struct choice *ch,
 			    uint32_t first)
@@ -123,6 +132,8 @@ static uint32_t fill_choice(struct chooser *p, struct choice *ch,
 		to->arm[i] = p->arms[i].sum;
 		fill_arm(p, &to->arm[i], &p->sorted[p->arms[i].first_pair],
 			 p->arms[i + 1].first_pair - p->arms[i].first_pair);
+		end_at_last(p->c, &to->arm[i]);
+		ch->nr_arm_joins += to->arm[i].nr_joins;
 	}
 	ch->first_other = p->nr_others;
 	for (i = 0; i < e.nr; i++)

@@ -30,6 +30,14 @@ struct maker {
 	uint16_t *plain; /* edges to a task that do not count */
 	uint8_t *counts; /* enum counting */
 	bool *is_reader; /* of bytes that come and go with each iteration */
+	struct choosable
+		*chosen; /* one task's edges with branches, by branch */
+};
+
+/* Edge i of a task has this branch. */
+struct choosable {
+	uint32_t i;
+	uint16_t branch;
 };
 
 static int no_memory(const struct lkdf_graph *g)
@@ -247,29 +255,54 @@ static bool tells_port(const struct control_edge *e)
 	return e->flags & CONTROL_PORT && !(e->flags & CONTROL_EXIT);
 }
 
-/* chosen: those with branches, which are sorted, or the others. */
-static uint32_t add_edges(const struct maker *m, struct region *r,
-			  uint32_t index, bool chosen, uint32_t at)
+static void add_edge(const struct maker *m, struct region *r, uint32_t index,
+		     uint32_t i, uint32_t at)
 {
-	uint32_t i, nr = nr_edges_of(m, index);
+	struct control_edge e = edge_of(m, index, i);
+
+	if (tells_port(&e))
+		r->ports.live[r->ports.nr++] = r->ports.of[at] = e.live;
+	r->edge[at] = (struct region_edge){
+		.how = (uint16_t)(arrival_of(m, &e) |
+				  (tells_port(&e) ? REGION_PORT : 0)),
+		.to = (uint16_t)(stays_inside(&e)
+					 ? m->g->control->position[e.to]
+					 : i),
+		.branch = e.branch,
+	};
+}
+
+static int compare_branches(const void *a, const void *b)
+{
+	const struct choosable *x = a, *y = b;
+
+	return x->branch != y->branch ? x->branch - y->branch
+				      : (x->i < y->i ? -1 : 1);
+}
+
+/* Edges without a branch, then those with branches, by branch. */
+static void add_edges(const struct maker *m, struct region *r,
+		      struct region_task *t, uint32_t at)
+{
+	uint32_t i, nr = nr_edges_of(m, t->index), nr_chosen = 0;
 	struct control_edge e;
 
+	t->first = at;
 	for (i = 0; i < nr; i++) {
-		e = edge_of(m, index, i);
-		if (has_branch(&e) != chosen || e.flags & CONTROL_DATA)
+		e = edge_of(m, t->index, i);
+		if (e.flags & CONTROL_DATA)
 			continue;
-		if (tells_port(&e))
-			r->ports.live[r->ports.nr++] = r->ports.of[at] = e.live;
-		r->edge[at++] = (struct region_edge){
-			.how = (uint16_t)(arrival_of(m, &e) |
-					  (tells_port(&e) ? REGION_PORT : 0)),
-			.to = (uint16_t)(stays_inside(&e)
-						 ? m->g->control->position[e.to]
-						 : i),
-			.branch = e.branch,
-		};
+		if (has_branch(&e))
+			m->chosen[nr_chosen++] =
+				(struct choosable){ i, e.branch };
+		else
+			add_edge(m, r, t->index, i, at++);
 	}
-	return at;
+	t->first_branch = at;
+	qsort(m->chosen, nr_chosen, sizeof(*m->chosen), compare_branches);
+	for (i = 0; i < nr_chosen; i++)
+		add_edge(m, r, t->index, m->chosen[i].i, at++);
+	t->end = at;
 }
 
 static uint32_t add_table(struct region *r, struct region_task *t, uint32_t at)
@@ -371,10 +404,8 @@ static void fill_region(const struct maker *m, struct region *r,
 	for (p = 0; p < r->nr; p++) {
 		t = &r->task[p];
 		t->index = list[p];
-		t->first = edge;
-		t->first_branch = add_edges(m, r, list[p], false, edge);
-		edge = add_edges(m, r, list[p], true, t->first_branch);
-		t->end = edge;
+		add_edges(m, r, t, edge);
+		edge = t->end;
 		if (loop_at(m, list[p]))
 			fill_loop(m, r, t, c->loop_of[list[p]]);
 		else
@@ -452,8 +483,9 @@ int regions_make(struct lkdf_graph *g)
 	m.plain = calloc(nr, sizeof(uint16_t));
 	m.counts = calloc(nr, sizeof(uint8_t));
 	m.is_reader = calloc(nr, sizeof(bool));
+	m.chosen = calloc(c->nr_out + c->nr_exits + 1ul, sizeof(*m.chosen));
 	if (c->regions && c->position && m.first && m.members && m.plain &&
-	    m.counts && m.is_reader) {
+	    m.counts && m.is_reader && m.chosen) {
 		m.nr_in = m.members + nr + c->nr_loops;
 		find_readers(&m);
 		rc = make_all(&m);
@@ -463,5 +495,6 @@ int regions_make(struct lkdf_graph *g)
 	free(m.plain);
 	free(m.counts);
 	free(m.is_reader);
+	free(m.chosen);
 	return rc == -ENOMEM ? no_memory(g) : rc;
 }

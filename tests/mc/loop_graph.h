@@ -4,14 +4,16 @@
 #define LOOP_GRAPH_H
 
 #include "graph/control.h"
+#include "seal/edge_order.h"
 
 #include <string.h>
 
 #define MAX_NR 7 /* tasks */
 
 #define BACK 0 /* the branch that goes round */
+#define STAY 0 /* the branch to a task of the same iteration */
 #define OUT 1 /* the branch that leaves */
-#define LEAVES (CONTROL_BRANCH | CONTROL_COUNTS)
+#define CHOICE (CONTROL_BRANCH | CONTROL_COUNTS)
 
 static struct lkdf_graph graph;
 static struct control control;
@@ -68,6 +70,12 @@ static void add_plain(uint32_t from, uint32_t first, uint32_t second)
 	recs[from].succ[1] = second;
 }
 
+static void add_only(uint32_t from, uint32_t to)
+{
+	recs[from].nr_succ = 1;
+	recs[from].succ[0] = to;
+}
+
 /* One after another, for all of a task's. */
 static void add_control(struct control_edge e)
 {
@@ -107,6 +115,20 @@ static void add_exit(uint32_t from, uint32_t to, uint16_t branch, uint8_t flags)
 		add_control(e);
 }
 
+/* Edges of each task as seal lays them out. */
+static void order_edges(void)
+{
+	struct control_edge copy[sizeof(out) / sizeof(*out)];
+	uint32_t t;
+
+	memcpy(copy, out, sizeof(copy));
+	for (t = 0; t < graph.nr_tasks; t++)
+		if (recs[t].nr_succ == REC_CONTROL)
+			edge_order_copy(&out[recs[t].succ[0]],
+					&copy[recs[t].succ[0]],
+					recs[t].succ[1]);
+}
+
 /* 0 is the head, 1 and 2 its latches, either leads to 3 outside. */
 static void add_two_latches(void)
 {
@@ -118,9 +140,9 @@ static void add_two_latches(void)
 	add_task(3, NO_LOOP, 2);
 	add_plain(0, 1, 2);
 	add_back(1, 0);
-	add_exit(1, 3, OUT, LEAVES);
+	add_exit(1, 3, OUT, CHOICE);
 	add_back(2, 0);
-	add_exit(2, 3, OUT, LEAVES);
+	add_exit(2, 3, OUT, CHOICE);
 }
 
 /* 0 is the head of 1 and 2, after both of which the latches 3 and 4 come. */
@@ -138,9 +160,9 @@ static void add_four_members(void)
 	add_plain(1, 3, 4);
 	add_plain(2, 3, 4);
 	add_back(3, 0);
-	add_exit(3, 5, OUT, LEAVES);
+	add_exit(3, 5, OUT, CHOICE);
 	add_back(4, 0);
-	add_exit(4, 5, OUT, LEAVES);
+	add_exit(4, 5, OUT, CHOICE);
 }
 
 /* In the loop of 0 the loop of 1, its latches 2 and 3; behind each one of the
@@ -153,12 +175,11 @@ static void add_nested(void)
 	add_task(4, 0, 1);
 	add_task(5, 0, 1);
 	add_task(6, NO_LOOP, 2);
-	recs[0].nr_succ = 1;
-	recs[0].succ[0] = 1;
+	add_only(0, 1);
 	add_back(4, 0);
-	add_exit(4, 6, OUT, LEAVES);
+	add_exit(4, 6, OUT, CHOICE);
 	add_back(5, 0);
-	add_exit(5, 6, OUT, LEAVES);
+	add_exit(5, 6, OUT, CHOICE);
 	add_loop(1, 0, 1, 3, 2);
 	add_task(1, 1, 1);
 	add_task(2, 1, 1);
@@ -178,10 +199,9 @@ static void add_nested_continue(void)
 	add_task(0, 0, 1);
 	add_task(4, 0, 1);
 	add_task(5, NO_LOOP, 1);
-	recs[0].nr_succ = 1;
-	recs[0].succ[0] = 1;
+	add_only(0, 1);
 	add_back(4, 0);
-	add_exit(4, 5, OUT, LEAVES);
+	add_exit(4, 5, OUT, CHOICE);
 	add_loop(1, 0, 1, 3, 2);
 	add_task(1, 1, 1);
 	add_task(2, 1, 1);
@@ -191,6 +211,50 @@ static void add_nested_continue(void)
 	add_exit(2, 4, 0, 0);
 	add_back(3, 1);
 	add_exit(3, 0, OUT, CONTROL_BACK);
+}
+
+/*
+ * 0 is the head of 1 and 2, either of which is enough for 3, before the latch
+ * 4. 1 may leave the loop while 2 runs beside it.
+ */
+static void add_exit_beside(void)
+{
+	begin_graph(6, 1);
+	add_loop(0, NO_LOOP, 0, 5, 1);
+	loops[0].has_one_latch = true;
+	add_task(0, 0, 1);
+	add_task(1, 0, 1);
+	add_task(2, 0, 1);
+	add_task(3, 0, 2);
+	recs[3].flags |= REC_CHOSEN;
+	add_task(4, 0, 1);
+	add_task(5, NO_LOOP, 1);
+	add_plain(0, 1, 2);
+	add_control((struct control_edge){
+		.from = 1, .to = 3, .branch = STAY, .flags = CHOICE });
+	add_exit(1, 5, OUT, CHOICE);
+	add_control((struct control_edge){
+		.from = 2, .to = 3, .flags = CONTROL_COUNTS });
+	add_only(3, 4);
+	add_back(4, 0);
+}
+
+/* 0 is the head, 1 leaves the loop or goes on to the latch 2; 3 is outside. */
+static void add_exit_alone(void)
+{
+	begin_graph(4, 1);
+	add_loop(0, NO_LOOP, 0, 3, 1);
+	loops[0].has_one_latch = true;
+	add_task(0, 0, 1);
+	add_task(1, 0, 1);
+	add_task(2, 0, 1);
+	recs[2].flags |= REC_CHOSEN;
+	add_task(3, NO_LOOP, 1);
+	add_only(0, 1);
+	add_control((struct control_edge){
+		.from = 1, .to = 2, .branch = STAY, .flags = CHOICE });
+	add_exit(1, 3, OUT, CHOICE);
+	add_back(2, 0);
 }
 
 #endif

@@ -4,13 +4,15 @@
  * against the model:
  *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
+ *		[--workers LIST]
  *
  * Each runs both ways, with regions (lib/graph/region.h) and without them: both
  * do what the model does, and go through as many iterations. Three large graphs
  * follow, see large.h.
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
- * --seed runs one program, --repeat times with each number of workers. Graphs
+ * --seed runs one program, --repeat times with each number of workers. LIST has
+ * up to four of these, 0 is the serial mode; 1,2,4,0 without the option. Graphs
  * that seal is to refuse are among them: the model says which, and why.
  */
 #include "tests/oracle/control/channels.h"
@@ -31,17 +33,19 @@
 #define PROGRAMS 20000
 #endif
 
-/* A number of workers has two runtimes side by side, one for each way. */
-static const int worker_counts[] = { 1, 1, 2, 2, 4, 4, 0, 0 };
 static const char *const ways[] = { "loop_regions=yes", "loop_regions=no" };
 #define NR_WAYS 2
-#define NR_RUNTIMES 8
+#define MAX_COUNTS 4
+#define MAX_RUNTIMES (NR_WAYS * MAX_COUNTS)
 #define NR_KINDS 32
 
 struct options {
 	uint64_t programs, seed, base, repeat;
 	bool has_seed;
 };
+
+static int worker_counts[MAX_COUNTS] = { 1, 2, 4, 0 };
+static int nr_counts = MAX_COUNTS;
 
 /* One run in flight. */
 struct run {
@@ -55,11 +59,12 @@ struct run {
 	uint64_t seen[MAX_TASKS]; /* the task's calls, one after another */
 };
 
-static struct lkdf *runtimes[NR_RUNTIMES];
-static struct lkdf_kind *kinds[NR_RUNTIMES][NR_KINDS];
+/* A number of workers has two side by side, one for each way. */
+static struct lkdf *runtimes[MAX_RUNTIMES];
+static struct lkdf_kind *kinds[MAX_RUNTIMES][NR_KINDS];
 static const uint32_t value_size = sizeof(uint64_t);
-static struct lkdf_kind *gates[NR_RUNTIMES], *children[NR_RUNTIMES];
-static struct variables variables[NR_RUNTIMES];
+static struct lkdf_kind *gates[MAX_RUNTIMES], *children[MAX_RUNTIMES];
+static struct variables variables[MAX_RUNTIMES];
 static uint64_t nr_refused, nr_runs, nr_iterations, nr_again, nr_included;
 static uint64_t nr_with_data, nr_bare;
 
@@ -120,6 +125,11 @@ static void must(int rc, const char *what)
 	exit(1);
 }
 
+static int workers_of(int r)
+{
+	return worker_counts[r / NR_WAYS];
+}
+
 static void open_runtime(int r)
 {
 	struct lkdf_kind_attr a = { .size = sizeof(a),
@@ -134,9 +144,8 @@ static void open_runtime(int r)
 	char workers[32] = "serial=yes", options[64];
 	int i;
 
-	if (worker_counts[r])
-		snprintf(workers, sizeof(workers), "workers=%d",
-			 worker_counts[r]);
+	if (workers_of(r))
+		snprintf(workers, sizeof(workers), "workers=%d", workers_of(r));
 	snprintf(options, sizeof(options), "%s,%s", workers, ways[r % NR_WAYS]);
 	must(lkdf_open(options, &runtimes[r]), "open");
 	must(lkdf_kind_create(runtimes[r], &g, &gates[r]), "kind");
@@ -163,7 +172,7 @@ static void close_runtime(int r)
 	lkdf_kind_put(children[r]);
 	variables_close(&variables[r]);
 	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers, %s, closes",
-	   worker_counts[r], ways[r % NR_WAYS]);
+	   workers_of(r), ways[r % NR_WAYS]);
 }
 
 static int add_value(struct lkdf_graph *g, const struct edge *e)
@@ -358,7 +367,7 @@ static bool try(int r, const struct program *p)
 	bool good = rc == want;
 
 	at.p = p;
-	at.workers = worker_counts[r];
+	at.workers = workers_of(r);
 	at.way = ways[r % NR_WAYS];
 	alarm(30);
 	if (!good)
@@ -407,7 +416,7 @@ static bool try_seed(const struct options *o, uint64_t seed, int r)
 			continue;
 		program_print(&p);
 		printf("# --seed %llu, %d workers\n", (unsigned long long)seed,
-		       worker_counts[r]);
+		       workers_of(r));
 		return false;
 	}
 	return true;
@@ -415,15 +424,22 @@ static bool try_seed(const struct options *o, uint64_t seed, int r)
 
 static void run_programs(const struct options *o)
 {
-	const uint64_t nr_pairs = NR_RUNTIMES / NR_WAYS;
-	uint64_t i, nr = o->has_seed ? nr_pairs : o->programs;
+	uint64_t i, nr = o->has_seed ? (uint64_t)nr_counts : o->programs;
 	bool good = true;
 
 	for (i = 0; i < nr && good; i++)
 		good = try_seed(o, o->has_seed ? o->seed : mix(o->base + i),
-				(int)(i % nr_pairs * NR_WAYS));
+				(int)i % nr_counts * NR_WAYS);
 	ok(good, "%llu graphs with control flow do what the model does",
 	   (unsigned long long)i);
+}
+
+static bool parse_workers(const char *list)
+{
+	int *nr = worker_counts;
+
+	nr_counts = sscanf(list, "%d,%d,%d,%d", nr, nr + 1, nr + 2, nr + 3);
+	return nr_counts > 0;
 }
 
 static bool parse(struct options *o, const char *name, const char *value)
@@ -438,6 +454,8 @@ static bool parse(struct options *o, const char *name, const char *value)
 		o->base = v;
 	else if (!strcmp(name, "--repeat"))
 		o->repeat = v;
+	else if (!strcmp(name, "--workers"))
+		return parse_workers(value);
 	else
 		return false;
 	return true;
@@ -448,7 +466,7 @@ int main(int argc, char **argv)
 	struct options o = { .programs = PROGRAMS,
 			     .base = base_seed(),
 			     .repeat = 1 };
-	int i, r;
+	int i, r, nr_runtimes;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	setenv("LKDF_LOG", "none", 0);
@@ -459,15 +477,16 @@ int main(int argc, char **argv)
 		fprintf(stderr, "control: unknown option %s\n", argv[i]);
 		return 2;
 	}
-	for (r = 0; r < NR_RUNTIMES; r++)
+	nr_runtimes = nr_counts * NR_WAYS;
+	for (r = 0; r < nr_runtimes; r++)
 		open_runtime(r);
 	printf("# base seed %llu\n", (unsigned long long)o.base);
 	run_programs(&o);
-	for (r = 0; r < NR_RUNTIMES && !o.has_seed; r++)
+	for (r = 0; r < nr_runtimes && !o.has_seed; r++)
 		ok(large_try(runtimes[r], mix(o.base)),
-		   "large graphs do with %d workers, %s", worker_counts[r],
+		   "large graphs do with %d workers, %s", workers_of(r),
 		   ways[r % NR_WAYS]);
-	for (r = 0; r < NR_RUNTIMES; r++)
+	for (r = 0; r < nr_runtimes; r++)
 		nr_iterations += stat_of(r, "lkdf.iterations");
 	printf("# %llu runs, %llu iterations, %llu graphs refused, %llu bodies "
 	       "called again, %llu graphs included, %llu with data, %llu bare\n",
@@ -475,7 +494,7 @@ int main(int argc, char **argv)
 	       (unsigned long long)nr_refused, (unsigned long long)nr_again,
 	       (unsigned long long)nr_included,
 	       (unsigned long long)nr_with_data, (unsigned long long)nr_bare);
-	for (r = 0; r < NR_RUNTIMES; r++)
+	for (r = 0; r < nr_runtimes; r++)
 		close_runtime(r);
 	return tap_end();
 }
