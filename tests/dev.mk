@@ -62,7 +62,7 @@ QUICK_API := $(addprefix channel/test_,channel) \
 	$(addprefix scope/test_,cancel deadline event_any scope) \
 	$(addprefix task/test_,join limit loop many spawn then)
 # A minute of two cores in all: these take more than a few seconds.
-QUICK_SLOW := report_lies trace_fuzz seats
+QUICK_SLOW := report_lies trace_fuzz seats watchdog
 QUICK_TESTS = $(filter-out $(QUICK_SLOW:%=\%/test_%),$(UNIT_TESTS)) \
 	$(QUICK_API:%=$(BUILD)/tests/api/%)
 quick: ## rules of the tree, unit tests, a core of API tests: before each commit

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Where a test hangs: on SIGALRM it prints the state and the stack of each
- * thread and what the runtimes say of themselves, and then the signal ends it.
- * Stacks come from gdb; without gdb each thread is sent SIGPROF, which also
- * the library's workers take, and prints its own addresses. HANG_DEBUGGER=none
- * in the environment takes that way.
+ * Where a test hangs: when the time of its watchdog is over it prints the state
+ * and the stack of each thread and what the runtimes say of themselves, and
+ * then SIGALRM ends it. Stacks come from gdb; without gdb each thread is sent
+ * SIGPROF, which also the library's workers take, and prints its own addresses.
+ * HANG_DEBUGGER=none in the environment takes that way.
  *
  * What it does is more than a signal handler may. If that hangs too, a second
  * SIGALRM ends the program.
@@ -12,7 +12,10 @@
 #ifndef TESTS_HANG_H
 #define TESTS_HANG_H
 
+#include "tests/watchdog.h"
+
 #include <dirent.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -172,7 +175,14 @@ __attribute__((unused)) static void hang_tell(void)
 
 __attribute__((unused)) static void hang_on_alarm(int sig)
 {
-	/* SIGALRM has its default action again and is not blocked. */
+	int error = errno;
+
+	if (watchdog_waits()) {
+		errno = error;
+		return;
+	}
+	/* The next one ends the program: it is not blocked. */
+	signal(sig, SIG_DFL);
 	alarm(HANG_TELLS_S);
 	printf("# hangs: SIGALRM, the time of the watchdog is over\n");
 	if (hang_at)
@@ -182,12 +192,14 @@ __attribute__((unused)) static void hang_on_alarm(int sig)
 	raise(sig);
 }
 
-__attribute__((unused)) static void hang_watch(void)
+/* The program ends after so many seconds of an idle machine. */
+__attribute__((unused)) static void hang_watch(unsigned seconds)
 {
 	struct sigaction sa = { .sa_handler = hang_on_alarm,
-				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+				.sa_flags = SA_RESTART | SA_NODEFER };
 
 	sigaction(SIGALRM, &sa, NULL);
+	watchdog_set(seconds);
 }
 
 #endif

@@ -19,6 +19,8 @@
 # What a program takes when it passes is kept in $BUILD/usual. The next time its
 # watchdog (tests/tap.h) rings $TEST_SLACK (10) seconds after that, so that a
 # program that hangs tells where and has ended 20 seconds after its usual time.
+# These are seconds of an idle machine, as are the $TEST_TIMEOUT (1500) after which
+# a program without a watchdog is ended: see tests/watchdog.h.
 #
 # $LEFT_OUT: what the caller has left out, told before the last line; parts are
 # separated by semicolons.
@@ -33,6 +35,7 @@ aside=${ASIDE-}
 lanes=${LANES:-2}
 left_out=${LEFT_OUT-}
 unset ASIDE LANES LEFT_OUT
+cpus=$(getconf _NPROCESSORS_ONLN)
 work=$(mktemp -d) || exit 1
 lane_pids=
 # shellcheck disable=SC2086 # one word each
@@ -77,14 +80,24 @@ limit_of() {
 		$2 == name { print $1 + slack }' "$build/usual" 2>/dev/null
 }
 
+# The seconds of an idle machine $1 on this one, as it is now.
+wall_of() {
+	read -r load _ _ running _ </proc/loadavg
+	load=${load%.*}
+	running=${running%/*}
+	[ "$load" -gt "$running" ] || load=$running
+	wall=$(($1 * (1 + load / cpus)))
+}
+
 # Says what became of the program; a line of results: passed, failed, skipped,
 # seconds, name.
 run_one() {
 	name=${1#"$build/"}
 	limit=$(limit_of "$name")
+	wall_of "${TEST_TIMEOUT:-1500}"
 	now
 	began=$now
-	TAP_LIMIT=$limit timeout -k 5 "${TEST_TIMEOUT:-1500}" "$1" >"$log" \
+	TAP_LIMIT=$limit timeout -k 5 "$wall" "$1" >"$log" \
 		2>&1 </dev/null
 	rc=$?
 	now

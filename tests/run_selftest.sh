@@ -169,7 +169,8 @@ if command -v "${CC:-cc}" >/dev/null; then
 			if (access(path, F_OK))
 				fclose(fopen(path, "w"));
 			else
-				pause();
+				for (;;)
+					pause();
 			return tap_end();
 		}
 	END
@@ -197,7 +198,7 @@ fi
 # A test of the kernel's interfaces that hangs says in what.
 if command -v "${CC:-cc}" >/dev/null; then
 	printf '%s\n' '#include "harness.h"' 'TEST_LIMIT(it_hangs, 1)' '{' \
-		'	pause();' '}' >"$dir/hang.c"
+		'	for (;;)' '		pause();' '}' >"$dir/hang.c"
 	"${CC:-cc}" -D_GNU_SOURCE -I "$(dirname "$run")/kmod" -o "$dir/hang" \
 		"$dir/hang.c"
 	got=$(LKDF_TIME_SCALE=1 "$dir/hang")

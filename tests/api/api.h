@@ -23,8 +23,9 @@
 #define SECOND 1000000000ll
 
 /* Of a wait that must end: who waits longer has found a hang. A slow machine
- * gets more of it, as a watchdog does. */
-#define PATIENCE_NS (20 * SECOND * (tap_number("LKDF_TIME_SCALE") + 1))
+ * and a busy one get more of it, as a watchdog does. */
+#define PATIENCE_NS \
+	(20 * SECOND * (tap_number("LKDF_TIME_SCALE") + 1) * watchdog_times())
 
 /* Some calls are the sanitizer's then. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

@@ -17,9 +17,14 @@ static volatile uint64_t seed_now;
 static void say_seed(int sig)
 {
 	char text[64];
-	int len = snprintf(text, sizeof(text), "# hangs with seed %llu\n",
-			   (unsigned long long)seed_now);
+	int len, error = errno;
 
+	if (watchdog_waits()) {
+		errno = error;
+		return;
+	}
+	len = snprintf(text, sizeof(text), "# hangs with seed %llu\n",
+		       (unsigned long long)seed_now);
 	if (write(STDOUT_FILENO, text, (size_t)len) != len)
 		_exit(2);
 	signal(sig, SIG_DFL);

@@ -211,7 +211,7 @@ __attribute__((unused)) static void io_begin(void)
 		exit(1);
 	}
 #ifdef IO_BUSY
-	alarm(300);
+	watchdog_set(300);
 #endif
 }
 

@@ -116,7 +116,7 @@ __attribute__((unused)) static void pages_in_child(void (*fn)(void))
 	if (!pid) {
 		int before = tap_nr;
 
-		alarm(30);
+		watchdog_set(30);
 		tap_failed = 0;
 		fn();
 		_exit(tap_nr - before + (tap_failed ? 200 : 0));

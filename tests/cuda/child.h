@@ -87,7 +87,7 @@ __attribute__((unused)) static void start_child(struct child *c,
 	c->fd = fd[0];
 	c->pid = fork();
 	if (!c->pid) {
-		alarm(30 * (tap_number("LKDF_TIME_SCALE") + 1));
+		watchdog_set(30 * (tap_number("LKDF_TIME_SCALE") + 1));
 		dup2(fd[1], 1);
 		setenv("FAKE_CUDA_FAIL", c->fail, 1);
 		status = fn();

@@ -10,6 +10,8 @@
 #ifndef LKDF_TESTS_KMOD_HARNESS_H
 #define LKDF_TESTS_KMOD_HARNESS_H
 
+#include "../watchdog.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -27,6 +29,7 @@
 #include <unistd.h>
 
 #define HARNESS_SKIP 4
+#define HARNESS_TELLS_S 10 /* seconds to tell where it hangs */
 #define HARNESS_MAX 64
 
 struct harness_test {
@@ -136,14 +139,22 @@ static inline void harness_on_alarm(int sig)
 	static const char *const file[] = { "comm", "wchan", "syscall",
 					    "stack" };
 	void *frame[20];
-	DIR *dir = opendir("/proc/self/task");
 	struct dirent *d;
+	int error = errno;
 	size_t i;
+	DIR *dir;
 
-	alarm(10);
+	if (watchdog_waits()) {
+		errno = error;
+		return;
+	}
+	/* The next one ends the program: it is not blocked. */
+	signal(sig, SIG_DFL);
+	alarm(HARNESS_TELLS_S);
 	printf("# hangs: the time of the test is over, in\n");
 	fflush(stdout);
 	backtrace_symbols_fd(frame, backtrace(frame, 20), 1);
+	dir = opendir("/proc/self/task");
 	while (dir && (d = readdir(dir)))
 		for (i = 0; d->d_name[0] != '.' && i < 4; i++)
 			harness_tell_file(d->d_name, file[i]);
@@ -154,10 +165,10 @@ static inline void harness_on_alarm(int sig)
 static inline void harness_watch(unsigned long seconds)
 {
 	struct sigaction sa = { .sa_handler = harness_on_alarm,
-				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+				.sa_flags = SA_RESTART | SA_NODEFER };
 
 	sigaction(SIGALRM, &sa, NULL);
-	alarm((unsigned)seconds);
+	watchdog_set((unsigned)seconds);
 }
 
 /* LKDF_TIME_SCALE: slow machines get so many times the time. */

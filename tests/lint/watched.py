@@ -3,7 +3,8 @@
 """
 A test of tests/api and tests/unit that hangs says where: its program calls
 tap_start(), or a function of a header beside it that does. An alarm() alone
-ends it without a word.
+ends it without a word, and counts the time that other programs take: tests call
+watchdog_set() of tests/watchdog.h instead.
 """
 import os
 import re
@@ -53,5 +54,14 @@ def is_watched(path):
 for path in ctext.files('tests/api', 'tests/unit'):
     if re.search(r'/test_[^/]*\.c$', path) and not is_watched(path):
         report.say(path, 1, 'no tap_start(): a hang would say nothing')
+
+ALARM = re.compile(r'\balarm\((?!\w*TELLS_S\))')
+for path in ctext.files(*('tests/' + room for room in (
+        'api', 'cuda', 'kmod', 'mpi', 'oracle', 'unit', 'vm'))):
+    if path.endswith(('.c', '.h')):
+        for nr, line in enumerate(ctext.code(ctext.read(path)).split('\n'), 1):
+            if ALARM.search(line):
+                report.say(path, nr, 'alarm(): watchdog_set() counts the '
+                           'seconds of an idle machine')
 
 report.end()

@@ -215,7 +215,7 @@ static int why_has(struct lkdf *rt, const char *part)
 	return strstr(text, part) != NULL;
 }
 
-/* The body may not have run yet; alarm() ends what never is so. */
+/* The body may not have run yet; the watchdog ends what never is so. */
 static int why_until(struct lkdf *rt, const char *part)
 {
 	while (!why_has(rt, part))

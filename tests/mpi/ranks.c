@@ -6,6 +6,7 @@
  */
 #include "tests/mpi/ranks.h"
 #include "tests/threads.h"
+#include "tests/watchdog.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -330,7 +331,7 @@ int main(int argc, char **argv)
 	MPI_Init_thread(&argc, &argv, want, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	alarm(100);
+	watchdog_watch(100);
 	if (!strcmp(mode, "single"))
 		run_single();
 	else if (!strcmp(mode, "serialized"))

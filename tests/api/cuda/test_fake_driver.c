@@ -226,7 +226,7 @@ static void stacks_have_guards(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		alarm(30);
+		watchdog_set(30);
 		if (!freopen("/dev/null", "w", stdout))
 			_exit(98);
 		open_driver();

@@ -250,7 +250,7 @@ static bool round_goes(struct lkdf *rt, const struct round *round,
 	const char *bad;
 	struct log l;
 
-	alarm(ROUND_S);
+	watchdog_set(ROUND_S);
 	log_create(&l, rt, nr_threads, 6400 / nr_threads / 4);
 	round->make(&l, &rng);
 	round->submit(&l);

@@ -246,7 +246,7 @@ static void no_memory(const char *options)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		alarm(300); /* it has not ours */
+		watchdog_set(300); /* it has not ours */
 		_exit(memory_runs_out(options));
 	}
 	waitpid(pid, &status, 0);

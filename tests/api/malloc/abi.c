@@ -254,7 +254,7 @@ static void child(void)
 	char *p[100];
 	int i;
 
-	alarm(20);
+	watchdog_set(20);
 	for (i = 0; i < 100; i++) {
 		p[i] = malloc((size_t)16 << (i % 18));
 		p[i][0] = 1;

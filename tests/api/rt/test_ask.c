@@ -260,7 +260,7 @@ static void closing_hangs_up(struct lkdf *rt, const char *name)
 	/* It has whatever we have, for longer than we. */
 	child = must(fork());
 	if (!child) {
-		alarm(60);
+		watchdog_set(60);
 		pause();
 		_exit(0);
 	}
@@ -331,7 +331,7 @@ static void filters_end_it_at_most(unsigned call, const char *name)
 	fflush(stdout);
 	pid = must(fork());
 	if (!pid) {
-		alarm(60);
+		watchdog_set(60);
 		_exit(ask_under_filter(call));
 	}
 	waitpid(pid, &status, 0);

@@ -81,7 +81,7 @@ static bool start_asked(struct asked *a, const char *map)
 	a->pid = must(fork());
 	if (!a->pid) {
 		close(fd[0]);
-		alarm(60);
+		watchdog_set(60);
 		be_asked(fd[1], map);
 	}
 	close(fd[1]);
@@ -225,7 +225,7 @@ static enum end offer_socket(uid_t uid)
 	must(pipe2(fd, O_CLOEXEC));
 	pid = must(fork());
 	if (!pid) {
-		alarm(60);
+		watchdog_set(60);
 		listen_as(fd[1], uid, name);
 	}
 	close(fd[1]);

@@ -92,7 +92,7 @@ static void nothing_is_harmed(const char *options)
 	pid_t pid = fork();
 
 	if (!pid) {
-		alarm(20);
+		watchdog_set(20);
 		_exit(close_under(options));
 	}
 	must(-(waitpid(pid, &status, 0) != pid));

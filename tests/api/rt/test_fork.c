@@ -167,7 +167,7 @@ static pid_t fork_with_an_end(void)
 	pid_t pid = fork();
 
 	if (!pid)
-		alarm(20);
+		watchdog_set(20);
 	return pid;
 }
 

@@ -155,7 +155,7 @@ static void a_child_writes_nothing(struct lkdf *rt, const char *name)
 	is(to.error, 0, "a recording is under way");
 	pid = must(fork());
 	if (!pid) {
-		alarm(60);
+		watchdog_set(60);
 		_exit(lkdf_close(rt) ? 1 : 0);
 	}
 	waitpid(pid, &status, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* How the driver is found and begins, in one process and another. */
 #include "tests/cuda/conformance/check.h"
+#include "tests/watchdog.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -187,7 +188,7 @@ static void init_after_fork(void)
 	if (!p) {
 		cu_ptr at;
 
-		alarm(10);
+		watchdog_watch(10);
 		_exit((int)cu.cuMemAlloc(&at, 64) & 127);
 	}
 	waitpid(p, &status, 0);
@@ -207,7 +208,7 @@ static void init_fork_init(void)
 	prepare();
 	p = fork();
 	if (!p) {
-		alarm(10);
+		watchdog_watch(10);
 		_exit((int)cu.cuInit(0) & 127);
 	}
 	waitpid(p, &status, 0);
@@ -240,7 +241,7 @@ static void init_fork_clean(void)
 	pid_t p = fork();
 
 	if (!p) {
-		alarm(10);
+		watchdog_watch(10);
 		_exit((int)(cu.cuInit(0) | cu.cuDeviceGetCount(&n)) & 127);
 	}
 	waitpid(p, &status, 0);

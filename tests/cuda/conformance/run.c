@@ -11,6 +11,7 @@
 #include "tests/cuda/conformance/run.h"
 
 #include "tests/cuda/conformance/check.h"
+#include "tests/watchdog.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -103,7 +104,7 @@ static void run_checks(int begin, int end, int *at)
 		prepare();
 	for (now = begin; now < end; now++) {
 		*at = now;
-		alarm(30);
+		watchdog_watch(30);
 		limit_gate(checks[now].how & BRIEF ? BRIEF_MS : 8000);
 		checks[now].fn();
 	}

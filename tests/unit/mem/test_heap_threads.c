@@ -348,7 +348,7 @@ static _Noreturn void be_child(struct cache *c)
 	char *p[200];
 	int i, round, bad = 0;
 
-	alarm(20);
+	watchdog_set(20);
 	for (round = 0; round < 3; round++) {
 		for (i = 0; i < 200; i++) {
 			p[i] = take(heap, c, (unsigned)i % NR_NODES,

@@ -224,7 +224,7 @@ static _Noreturn void be_child(struct place *p, struct lkdf_event e)
 {
 	struct place own;
 
-	alarm(20);
+	watchdog_set(20);
 	lkdf_event_put(e);
 	p->nr_wrong = 0;
 	place_close(p);
@@ -271,7 +271,7 @@ static _Noreturn void be_poor(void)
 	pthread_key_t key;
 	struct place p;
 
-	alarm(20);
+	watchdog_set(20);
 	while (!pthread_key_create(&key, NULL))
 		;
 	place_open(&p);

@@ -148,7 +148,7 @@ static void a_program_that_serves_files_is_not_asked(void)
 	fflush(stdout);
 	pid = fork();
 	if (!pid) {
-		alarm(10);
+		watchdog_set(10);
 		_exit(look_into_fuse());
 	}
 	waitpid(pid, &status, 0);
