@@ -103,12 +103,16 @@ void json_close(struct json *j, char bracket)
 
 void json_text(struct json *j, const char *key, const char *value)
 {
-	if (!value) {
-		json_null(j, key);
-		return;
-	}
 	begin(j, key);
-	put_text(j, value);
+	put_text(j, value ? value : "");
+}
+
+void json_text_or_null(struct json *j, const char *key, const char *value)
+{
+	if (value)
+		json_text(j, key, value);
+	else
+		json_null(j, key);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)

@@ -23,6 +23,8 @@ void json_open(struct json *j, const char *key, char bracket);
 void json_open_flat(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 void json_text(struct json *j, const char *key, const char *value);
+/* A value of NULL is null. */
+void json_text_or_null(struct json *j, const char *key, const char *value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_number(struct json *j, const char *key, double value);
 /* With so many digits after the point. */

@@ -35,9 +35,21 @@ ok $? 'doctor'
 for name in $(python3 tests/api/report/planted.py --list); do
 	python3 tests/api/report/planted.py "$name" "$dir/a.lkdf" &&
 		"$lkdf" report --json "$dir/a.lkdf" >"$dir/$name.report"
+	"$lkdf" trace check --json "$dir/a.lkdf" >"$dir/$name.check"
+	head -c 2000 "$dir/a.lkdf" >"$dir/cut.lkdf"
+	"$lkdf" trace check --json "$dir/cut.lkdf" >"$dir/$name.cut"
 done 2>"$log"
+for file in tests/fixtures/report/*.lkdf; do
+	name=fixture_$(basename "$file" .lkdf)
+	"$lkdf" report --json "$file" >"$dir/$name.report"
+	"$lkdf" trace check --json "$file" >"$dir/$name.check"
+done 2>>"$log"
 valid report "$dir"/*.report
 ok $? 'report, of all recordings of tests'
+valid trace_check "$dir"/*.check
+ok $? 'trace check, of all of them with their facts'
+valid trace_check "$dir"/*.cut && grep -q '"why"' "$dir/clean.cut"
+ok $? 'trace check, of damaged ones'
 for name in alone together_memory; do
 	python3 tests/api/report/tried.py "$name" "$dir/$name.lkdf"
 done

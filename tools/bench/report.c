@@ -250,8 +250,9 @@ static void write_row(struct json *j, const struct bench_row *row)
 	json_number(j, "value", row->value);
 	json_text(j, "unit", row->unit);
 	json_number(j, "floor", row->floor);
-	json_text(j, "peer",
-		  row->peer[0] && isfinite(row->peer_value) ? row->peer : NULL);
+	json_text_or_null(j, "peer",
+			  row->peer[0] && isfinite(row->peer_value) ? row->peer
+								    : NULL);
 	json_number(j, "peer_value", row->peer_value);
 	json_number(j, "ratio", row->ratio);
 	json_number(j, "bar", row->bar);

@@ -214,7 +214,7 @@ static void write_finding(struct json *j, const struct finding *f)
 	json_text(j, "name", f->name);
 	json_text(j, "level", level_names[f->level]);
 	json_text(j, "text", f->text);
-	json_text(j, "fix", f->fix[0] ? f->fix : NULL);
+	json_text_or_null(j, "fix", f->fix[0] ? f->fix : NULL);
 	json_close(j, '}');
 }
 

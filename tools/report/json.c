@@ -22,7 +22,7 @@ static void write_about(const struct report *r, struct json *j)
 
 	json_text(j, "schema", "lkdf/report/1");
 	json_text(j, "file", r->file);
-	json_text(j, "program", r->program[0] ? r->program : NULL);
+	json_text_or_null(j, "program", r->program[0] ? r->program : NULL);
 	json_int(j, "pid", r->info.header.pid);
 	put_size(j, "wall", r->wall);
 	json_int(j, "workers", r->nr_workers);
@@ -55,7 +55,7 @@ static void write_time(const struct report *r, struct json *j)
 		json_open_flat(j, NULL, '{');
 		json_text(j, "id", class_words[c].id);
 		json_text(j, "text", class_words[c].text);
-		json_text(j, "lacks", class_lacks(r, c));
+		json_text_or_null(j, "lacks", class_lacks(r, c));
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -166,7 +166,8 @@ static void write_waits(const struct report *r, struct json *j)
 	json_open(j, "waits", '[');
 	for (w = r->wait_sum; w < r->wait_sum + r->nr_wait_sums; w++) {
 		json_open_flat(j, NULL, '{');
-		json_text(j, "for", w->name ? r->info.name[w->name] : NULL);
+		json_text_or_null(j, "for",
+				  w->name ? r->info.name[w->name] : NULL);
 		if (w->fits)
 			put_size(j, "fits", w->fits);
 		else

@@ -50,8 +50,8 @@ static void write_waker(const struct report *r, const struct futex *f,
 		json_int(j, "executor", f->waker);
 	else
 		json_null(j, "executor");
-	json_text(j, "kind",
-		  f->waker_name ? r->info.name[f->waker_name] : NULL);
+	json_text_or_null(j, "kind",
+			  f->waker_name ? r->info.name[f->waker_name] : NULL);
 	json_close(j, '}');
 }
 
@@ -63,8 +63,10 @@ static void write_stack(const struct report *r, const struct stack *s,
 
 	json_open_flat(j, NULL, '{');
 	json_text(j, "sort", s->sort == LKDF_STACK_WAITS ? "sleeps" : "runs");
-	json_text(j, "kind", s->kind == NO_KIND ? NULL : kind_name(r, s->kind));
-	json_text(j, "word", s->futex ? r->futex[s->futex - 1].text : NULL);
+	json_text_or_null(j, "kind",
+			  s->kind == NO_KIND ? NULL : kind_name(r, s->kind));
+	json_text_or_null(j, "word",
+			  s->futex ? r->futex[s->futex - 1].text : NULL);
 	put_size(j, "count", s->count);
 	json_fixed(j, "share", s->share, 6);
 	json_open_flat(j, "callers", '[');
@@ -88,9 +90,10 @@ static void write_futex(const struct report *r, const struct futex *f,
 	json_text(j, "address", address);
 	json_text(j, "where", f->text);
 	json_text(j, "object", f->where.object);
-	json_text(j, "symbol",
-		  f->where.has_symbol ? f->where.symbol.name : NULL);
-	json_text(j, "label", f->where.label[0] ? f->where.label : NULL);
+	json_text_or_null(j, "symbol",
+			  f->where.has_symbol ? f->where.symbol.name : NULL);
+	json_text_or_null(j, "label",
+			  f->where.label[0] ? f->where.label : NULL);
 	put_size(j, "sleeps", f->sleeps);
 	put_size(j, "slept", f->slept);
 	put_size(j, "samples", f->samples);

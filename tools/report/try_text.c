@@ -214,7 +214,7 @@ void try_print_json(const struct tried *t)
 	json_open(&j, NULL, '{');
 	json_text(&j, "schema", "lkdf/try/1");
 	json_text(&j, "command", t->command);
-	json_text(&j, "pmu", t->pmu_error ? pmu_why(t) : NULL);
+	json_text_or_null(&j, "pmu", t->pmu_error ? pmu_why(t) : NULL);
 	write_lines(&j, t);
 	json_open(&j, "runs", '[');
 	for (n = 0; n < t->nr; n++)
