@@ -159,5 +159,12 @@ int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)
 
 int lkdf_device_done(struct lkdf_device_op op, int error)
 {
-	return device_done(op, error);
+	return device_done(op, error, NULL);
+}
+
+int lkdf_device_failed(struct lkdf_device_op op, int error, const char *why)
+{
+	if (!error)
+		return err(-EINVAL, "device_failed: the error is 0");
+	return device_done(op, error, why);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "cuda/batch.h"
 
+#include "base/err.h"
 #include "base/util.h"
 #include "cuda/device.h"
 
@@ -81,7 +82,7 @@ static void fail_launch(struct cuda_device *d, cu_result r,
 	int rc = cuda_fails(d, "cuLaunchKernel", r);
 
 	if (rc != -ENODEV)
-		lkdf_device_done(op, rc);
+		lkdf_device_failed(op, rc, err_text());
 	else
 		d->broken = r;
 }
@@ -263,7 +264,9 @@ static void refuse_graph(struct cuda_device *d, struct cuda_graph *g)
 	if (g->exec)
 		d->cuda.cuGraphExecDestroy(g->exec);
 	g->exec = NULL;
-	g->is_refused = true;
+	if (g->nr_refused < BATCH_REFUSED)
+		g->nr_refused++;
+	g->rests = (1u << g->nr_refused) - 1;
 	cuda_count(d, CUDA_REFUSED);
 }
 
@@ -294,8 +297,10 @@ static bool run_graph(struct cuda_device *d, unsigned queue,
 	struct cuda_queue *q = &d->queue[queue];
 	cu_result r = CU_SUCCESS;
 
-	if (g->is_refused)
+	if (g->rests) {
+		g->rests--;
 		return false;
+	}
 	if (!g->exec || g->has_words || memcmp(g->value, b->value, b->bytes))
 		r = make_graph(d, q, g, b);
 	if (!r)
@@ -304,6 +309,7 @@ static bool run_graph(struct cuda_device *d, unsigned queue,
 		refuse_graph(d, g);
 		return false;
 	}
+	g->nr_refused = 0;
 	note_run(d, queue, b);
 	return true;
 }

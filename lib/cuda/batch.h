@@ -12,7 +12,8 @@
  *	and the graph updated
  *
  * Launches that differ in functions, order or sizes are another batch. A batch
- * that the driver refuses to capture is given one by one for ever.
+ * that the driver refuses to capture or to run goes one by one for a while: the
+ * next time, then 3, 7 .. times, at most 1,023, before it is tried again.
  *
  * All of it is the launcher's.
  */
@@ -28,6 +29,7 @@
 #define BATCH_BYTES 65536 /* of all values */
 #define BATCH_LEAST 4 /* launches of a graph */
 #define BATCH_ENOUGH 32 /* then the next one that is told ends the batch */
+#define BATCH_REFUSED 10 /* refusals behind which it rests as long as ever */
 #define BATCH_GRAPHS 64 /* batches that a device remembers */
 
 struct cuda_device;
@@ -57,7 +59,8 @@ struct cuda_batch {
 struct cuda_graph {
 	struct list list; /* of the device's, the last one used first */
 	cu_exec exec; /* NULL: none yet */
-	bool is_refused;
+	unsigned nr_refused; /* since the last run of it */
+	unsigned rests; /* so many times it goes one by one */
 	bool has_words; /* their numbers differ each time */
 	uint32_t nr, bytes;
 	struct cuda_step *step;

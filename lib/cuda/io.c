@@ -14,29 +14,37 @@
 /* ---- the thread --------------------------------------------------------- */
 
 /* Of a card that is lost the bytes of the host are the program's again. */
-static cu_result carry_job(const struct cuda_io *io, const struct cuda_job *j)
+static cu_result carry_job(const struct cuda_io *io, const struct cuda_job *j,
+			   const char **call)
 {
 	const struct cuda *cuda = io->cuda;
 	cu_result r = a_load(&io->broken, relaxed);
 
+	*call = j->is_up ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync";
 	if (r)
 		return r;
 	r = j->is_up ? cuda->cuMemcpyHtoDAsync(j->there, j->host, j->bytes,
 					       io->stream)
 		     : cuda->cuMemcpyDtoHAsync(j->host, j->there, j->bytes,
 					       io->stream);
-	return r ? r : cuda->cuStreamSynchronize(io->stream);
+	if (r)
+		return r;
+	*call = "cuStreamSynchronize";
+	return cuda->cuStreamSynchronize(io->stream);
 }
 
 /* Where the card is lost poll() says so, with the driver's error. */
-static void end_job(struct cuda_io *io, struct cuda_job *j, cu_result r)
+static void end_job(struct cuda_io *io, struct cuda_job *j, const char *call,
+		    cu_result r)
 {
-	int rc = cuda_errno(r);
+	int rc = r ? cuda_failed(io->cuda, call, r) : 0;
 
 	if (rc == -ENODEV)
 		a_store(&io->broken, r, relaxed);
+	else if (rc)
+		lkdf_device_failed(j->op, rc, err_text());
 	else
-		lkdf_device_done(j->op, rc);
+		lkdf_device_done(j->op, 0);
 	free(j);
 	/* Relaxed: a guess whether calls would wait for it. */
 	a_sub(&io->nr_jobs, 1, relaxed);
@@ -62,12 +70,16 @@ static void *io_main(void *arg)
 {
 	struct cuda_io *io = arg;
 	struct cuda_before before;
+	const char *call;
 	struct cuda_job *j;
+	cu_result r;
 
 	pthread_setname_np(pthread_self(), "lkdf/cuda.io");
 	cuda_enter_context(io->cuda, io->context, &before);
-	while ((j = take_job(io)))
-		end_job(io, j, carry_job(io, j));
+	while ((j = take_job(io))) {
+		r = carry_job(io, j, &call);
+		end_job(io, j, call, r);
+	}
 	thread_retire();
 	return NULL;
 }

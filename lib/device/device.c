@@ -106,6 +106,7 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 void device_destroy(struct device *d, bool stops)
 {
 	struct device_chunk *c, *next;
+	unsigned i;
 
 	if (stops) {
 		d->ops.stop(d->dev);
@@ -118,6 +119,8 @@ void device_destroy(struct device *d, bool stops)
 	}
 	for (c = d->chunks; c; c = next) {
 		next = c->next;
+		for (i = 0; i < DEVICE_SLOTS; i++)
+			free(c->slot[i].why);
 		free(c);
 	}
 	free(d);
@@ -157,7 +160,8 @@ void device_ring(struct device *d)
 }
 
 /* Once it is told the launcher may end the op, and with it the last task. */
-static int tell_done(struct device *d, struct lkdf_device_op op, int error)
+static int tell_done(struct device *d, struct lkdf_device_op op, int error,
+		     const char *why)
 {
 	uint64_t generation = op.generation;
 	struct device_slot *s = op.slot;
@@ -167,6 +171,7 @@ static int tell_done(struct device *d, struct lkdf_device_op op, int error)
 		return err(-ESTALE, "device_done: %s: it was done before",
 			   d->name);
 	s->error = error;
+	s->why = unlikely(why != NULL) ? strdup(why) : NULL;
 	s->end_ticks = clock_ticks();
 	/* Before the launcher can end the last task: the worker is there. */
 	if (s->is_awaited)
@@ -179,7 +184,7 @@ static int tell_done(struct device *d, struct lkdf_device_op op, int error)
 	return 0;
 }
 
-int device_done(struct lkdf_device_op op, int error)
+int device_done(struct lkdf_device_op op, int error, const char *why)
 {
 	struct device_slot *s = op.slot;
 	struct device *d;
@@ -197,7 +202,7 @@ int device_done(struct lkdf_device_op op, int error)
 			   "device_done: the runtime is the parent's");
 	/* The lock in between shows it to who closes. */
 	a_add(&d->nr_telling, 1, relaxed);
-	rc = tell_done(d, op, error);
+	rc = tell_done(d, op, error, why);
 	/* [device.told] our last look at it; pairs with [device.quiet]. */
 	a_sub(&d->nr_telling, 1, release);
 	return rc;
@@ -285,6 +290,8 @@ void device_free_slot(struct device *d, struct device_slot *s)
 {
 	check(!(a_load(&s->generation, relaxed) & 1));
 	quiet_forget(s);
+	free(s->why);
+	s->why = NULL;
 	s->req = NULL;
 	s->copy = NULL;
 	s->move = NULL;

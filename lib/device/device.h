@@ -69,6 +69,7 @@ struct device_slot {
 	 */
 	int error;
 	uint64_t end_ticks;
+	char *why; /* of the error, or NULL; the slot's */
 	struct device_slot *next;
 
 	/* Set when made, constant afterwards. */
@@ -217,8 +218,8 @@ void device_stop(struct device *d);
 /* Any thread: why the device is lost; NULL: it is not. */
 const char *device_why_lost(const struct device *d);
 
-/* As lkdf_device_done(). */
-int device_done(struct lkdf_device_op op, int error);
+/* As lkdf_device_failed(), or lkdf_device_done(). */
+int device_done(struct lkdf_device_op op, int error, const char *why);
 
 /* ---- the launcher ------------------------------------------------------- */
 

@@ -212,6 +212,8 @@ void held_moved(void *executor, struct held_move *m, int error)
 				      m->way == HELD_UP ? COUNTER_UPLOADED
 							: COUNTER_FETCHED,
 				      m->t.bytes);
+	if (error)
+		say_why(m->why, error);
 	end_move(executor, m, error);
 }
 

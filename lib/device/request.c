@@ -10,6 +10,7 @@
 #include "device/region.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* OVER comes before FETCH where nothing has begun, or the device is lost. */
@@ -324,6 +325,14 @@ static const char *const doing[] = {
 	[DEVICE_FETCH] = "fetch",
 };
 
+/* The driver's words are those of the launcher now; why: NULL: it has none. */
+static void say_error(int error, const char *why)
+{
+	err_clear();
+	if (why)
+		err(error, "%s", why);
+}
+
 void request_op_done(struct device *d, void *executor, struct device_slot *s)
 {
 	struct device_req *r = s->req;
@@ -332,14 +341,19 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	uint64_t end = s->is_quiet ? 0 : s->end_ticks;
 	enum device_state state = s->state;
 	struct device_slot *quiet;
+	char *why = s->why;
 	int error = s->error;
 
+	s->why = NULL;
 	while (error != -ENODEV && (quiet = quiet_take(s)))
 		request_op_done(d, executor, quiet);
 	rows_end(d, s);
 	device_free_slot(d, s);
+	if (unlikely(error)) {
+		say_error(error, why);
+		free(why);
+	}
 	if (error == -ENODEV) {
-		err_clear();
 		device_returned(d, "an operation", error);
 		request_lose_all(d, executor);
 	}
@@ -350,7 +364,7 @@ void request_op_done(struct device *d, void *executor, struct device_slot *s)
 	if (!r || a_load(&d->is_lost, relaxed))
 		return;
 	if (error)
-		request_fail_call(r, doing[state], error);
+		request_fail_said(r, doing[state], error);
 	if (end)
 		r->op_end = end;
 	if (--r->nr_ops)

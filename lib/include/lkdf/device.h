@@ -87,6 +87,18 @@ struct lkdf_device_op {
  */
 int lkdf_device_done(struct lkdf_device_op op, int err);
 
+/**
+ * lkdf_device_failed() - the device has not done it, for this reason
+ * @op:  as of lkdf_device_done()
+ * @err: a negative errno, as there
+ * @why: the driver's words, copied; they are in the text of the task's error.
+ *       NULL: the error's name
+ *
+ * Context: as of lkdf_device_done().
+ * Return: as lkdf_device_done(); -EINVAL err is 0.
+ */
+int lkdf_device_failed(struct lkdf_device_op op, int err, const char *why);
+
 enum lkdf_device_flag {
 	LKDF_DEVICE_RANGES = 1, /* kernels have ranges */
 	LKDF_DEVICE_HOST_MEMORY = 2, /* works on the host's bytes: the library

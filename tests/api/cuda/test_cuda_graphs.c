@@ -232,19 +232,20 @@ static void a_task_takes_a_result_from_the_middle(void)
 
 /* ---- what is refused ---------------------------------------------------- */
 
-/* A call that fails once, and what that makes of four runs of a new graph. */
+/* A call that fails once, and what that makes of six runs of a new graph. */
 static const struct trouble {
 	const char *call;
 	unsigned error;
 	unsigned graphs, refused, updates;
 } troubles[] = {
-	{ "cuStreamBeginCapture", 401, 0, 1, 0 },
-	{ "cuStreamEndCapture", 901, 0, 1, 0 },
-	{ "cuGraphInstantiateWithFlags", 2, 0, 1, 0 },
-	{ "cuGraphLaunch", 1, 0, 1, 0 },
+	/* Refused in the second run, the third one goes kernel by kernel. */
+	{ "cuStreamBeginCapture", 401, 3, 1, 0 },
+	{ "cuStreamEndCapture", 901, 3, 1, 0 },
+	{ "cuGraphInstantiateWithFlags", 2, 3, 1, 0 },
+	{ "cuGraphLaunch", 1, 3, 1, 0 },
 	/* Two chains with values of their own in turns. */
-	{ "cuGraphExecUpdate", 910, 3, 0, 2 },
-	{ "cuGraphExecUpdate", 1, 1, 1, 0 },
+	{ "cuGraphExecUpdate", 910, 5, 0, 2 },
+	{ "cuGraphExecUpdate", 1, 3, 1, 0 },
 };
 
 static void run_trouble(const struct trouble *t, unsigned nr)
@@ -253,6 +254,7 @@ static void run_trouble(const struct trouble *t, unsigned nr)
 	uint64_t had[] = { graphs(), refused(), updates() }, x = 1;
 	bool is_update = !strcmp(t->call, "cuGraphExecUpdate");
 	struct chain c[2];
+	int i;
 
 	open_chain(&c[0], d, nr, 1);
 	open_chain(&c[1], d, nr, 2);
@@ -260,7 +262,8 @@ static void run_trouble(const struct trouble *t, unsigned nr)
 	run_chain(&c[0], &x, t->call);
 	run_chain(&c[0], &x, t->call);
 	run_chain(&c[is_update], &x, t->call);
-	run_chain(&c[0], &x, t->call);
+	for (i = 0; i < 3; i++)
+		run_chain(&c[0], &x, t->call);
 	is(graphs() - had[0], t->graphs, "%s: runs of graphs", t->call);
 	is(refused() - had[1], t->refused, "%s: refused", t->call);
 	is(updates() - had[2], t->updates, "%s: updates", t->call);
@@ -269,16 +272,62 @@ static void run_trouble(const struct trouble *t, unsigned nr)
 	lkdf_data_put(d);
 }
 
+/* No batch of it was given before. */
+static void renew_step(void)
+{
+	lkdf_kind_put(step);
+	step = device_kind(rt, "step");
+}
+
 static void what_is_refused_goes_kernel_by_kernel(void)
 {
 	size_t i;
 
-	/* Chains below eight have one batch, so each has another length. */
 	for (i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
-		lkdf_kind_put(step);
-		step = device_kind(rt, "step");
+		renew_step();
 		run_trouble(&troubles[i], SHORT);
 	}
+}
+
+/* A batch that is refused for ever is tried again, ever more rarely. */
+static void what_is_refused_rests_longer(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t had[] = { graphs(), refused() }, x = 1;
+	struct chain c;
+	int i;
+
+	renew_step();
+	open_chain(&c, d, SHORT, 11);
+	for (i = 0; i < 4; i++)
+		must(let_fail("cuGraphLaunch", 1, 0));
+	for (i = 0; i < 30; i++)
+		run_chain(&c, &x, "refused again and again");
+	/* The first, 4 refusals and their rests of 1, 3, 7 and 15. */
+	is(refused() - had[1], 4, "four runs are refused");
+	is(graphs() - had[0], 0, "and the others rest");
+	run_chain(&c, &x, "the last one that rests");
+	run_chain(&c, &x, "when it has rested");
+	is(graphs() - had[0], 1, "then it is a graph");
+	close_chain(&c);
+	lkdf_data_put(d);
+}
+
+/* In the first run each of the batch is launched, behind the call that gave it.
+ */
+static void a_held_kernel_says_why_it_failed(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	struct chain c;
+
+	renew_step();
+	open_chain(&c, d, SHORT, 13);
+	must(let_fail("cuLaunchKernel", 701, 3));
+	is(run(c.g, NULL), -EINVAL, "a held kernel fails");
+	has(lkdf_errmsg(), "cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+	    "with the driver's words");
+	close_chain(&c);
+	lkdf_data_put(d);
 }
 
 /* The launch of a graph and of a kernel say that a kernel has faulted. */
@@ -315,6 +364,8 @@ int main(void)
 	long_chains_are_right();
 	a_task_takes_a_result_from_the_middle();
 	what_is_refused_goes_kernel_by_kernel();
+	what_is_refused_rests_longer();
+	a_held_kernel_says_why_it_failed();
 	a_fault_is_that_of_its_task();
 	lkdf_kind_put(step);
 	is(device_close(rt), 0, "the runtime closes");

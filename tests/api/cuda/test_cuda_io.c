@@ -127,9 +127,13 @@ static void an_error_is_told_once(void)
 	must(lkdf_alloc(place, LKDF_MEM_OWN, LARGE, 0, "there", &there));
 	must(let_fail("cuMemcpyHtoDAsync", 1, 0));
 	is(carry(from, LARGE, there, to), -EINVAL, "a copy that is refused");
+	has(lkdf_errmsg(), "cuMemcpyHtoDAsync: CUDA_ERROR_INVALID_VALUE",
+	    "with the driver's words");
 	is(carry(from, LARGE, there, to), 0, "the next one is right");
 	must(let_fail("cuStreamSynchronize", 2, 0));
 	is(carry(from, LARGE, there, to), -ENOMEM, "one that fails later");
+	has(lkdf_errmsg(), "cuStreamSynchronize: CUDA_ERROR_OUT_OF_MEMORY",
+	    "with its words");
 	must(let_fail("cuMemcpyDtoHAsync", 1, 0));
 	is(carry(from, LARGE, there, to), -EINVAL, "a fetch that is refused");
 	is(carry(from, LARGE, there, to), 0, "and the next one is right");

@@ -281,29 +281,55 @@ static int keep_mark(void *dev, unsigned queue, struct lkdf_device_op op)
 	return lkdf_device_done(op, 0);
 }
 
-static void an_op_is_done_once(void)
-{
-	struct lkdf *rt = api_open_workers(1);
-	struct lkdf_device_ops ops;
-	struct lkdf_place *p = NULL;
-	struct lkdf_kind *k = NULL;
-	struct lkdf_event done;
+/* A task whose enqueue() gives nothing, on a device of such marks. */
+struct marked {
+	struct lkdf *rt;
+	struct lkdf_place *place;
+	struct lkdf_kind *kind;
 	struct emu e;
-	int i;
+};
 
-	emu_init(&e, 0, device_kernels);
-	ops = emu_ops(&e);
-	ops.mark = keep_mark;
-	must(lkdf_place_register(rt, &ops, &e, &p));
+static void open_marked(struct marked *m, int (*mark)(void *dev, unsigned queue,
+						      struct lkdf_device_op op))
+{
+	struct lkdf_device_ops ops;
+
+	m->rt = api_open_workers(1);
+	emu_init(&m->e, 0, device_kernels);
+	ops = emu_ops(&m->e);
+	ops.mark = mark;
+	must(lkdf_place_register(m->rt, &ops, &m->e, &m->place));
 	must(lkdf_kind_create_kernel(
-		rt,
+		m->rt,
 		LKDF_KERNEL(.kind = LKDF_KIND(.name = "none"),
 			    .enqueue = enqueue_nothing),
-		&k));
+		&m->kind));
+}
+
+static int run_marked(struct marked *m)
+{
+	struct lkdf_event done;
+
+	must(lkdf_submit(m->rt, NULL,
+			 LKDF_TASK(.kind = m->kind, .place = m->place), &done));
+	return lkdf_event_wait(done, -1);
+}
+
+static void close_marked(struct marked *m, const char *how)
+{
+	lkdf_kind_put(m->kind);
+	is(device_close(m->rt), 0, "%s: close", how);
+	emu_check(&m->e, how);
+}
+
+static void an_op_is_done_once(void)
+{
+	struct marked m;
+	int i;
+
+	open_marked(&m, keep_mark);
 	for (i = 0; i < 3; i++) {
-		must(lkdf_submit(rt, NULL, LKDF_TASK(.kind = k, .place = p),
-				 &done));
-		is(lkdf_event_wait(done, -1), 0,
+		is(run_marked(&m), 0,
 		   "an op is done inside the call that gives it");
 		is(lkdf_device_done(last_op, 0), -ESTALE, "it is done once");
 	}
@@ -311,9 +337,33 @@ static void an_op_is_done_once(void)
 	is(lkdf_device_done((struct lkdf_device_op){ 0 }, 0), -EINVAL,
 	   "no op is none");
 	is(lkdf_device_done(last_op, 5), -EINVAL, "an error is negative");
-	lkdf_kind_put(k);
-	is(device_close(rt), 0, "close");
-	emu_check(&e, "once");
+	is(lkdf_device_failed(last_op, 0, "why"), -EINVAL, "and not 0");
+	close_marked(&m, "once");
+}
+
+static int fail_mark(void *dev, unsigned queue, struct lkdf_device_op op)
+{
+	struct emu *e = dev;
+	char why[] = "the drum has no ink";
+	int error = e->is_lost ? -ENODEV : -EIO;
+
+	(void)queue;
+	error = lkdf_device_failed(op, error, why);
+	memset(why, 0, sizeof(why)); /* it is copied */
+	return error;
+}
+
+static void an_op_says_why_it_failed(void)
+{
+	struct marked m;
+
+	open_marked(&m, fail_mark);
+	is(run_marked(&m), -EIO, "an op fails");
+	has(lkdf_errmsg(), "the drum has no ink", "and has said why");
+	m.e.is_lost = true;
+	is(run_marked(&m), -ENODEV, "an op loses its device");
+	has(lkdf_errmsg(), "the drum has no ink", "for that reason");
+	close_marked(&m, "says why");
 }
 
 /* Adds 5 to all that its two uses have, on the queue that it was handed. */
@@ -441,6 +491,7 @@ int main(void)
 	a_lost_device_ends_all(8, "workers=2");
 	a_cancel_drops_what_waits("workers=2");
 	an_op_is_done_once();
+	an_op_says_why_it_failed();
 	a_function_gives_work_to_a_queue("workers=2");
 	a_function_gives_work_to_a_queue("serial=yes");
 	why_tells_of_kernels();
