@@ -2,10 +2,8 @@
 /*
  * Random graphs with branches, loops, values, waves and channels in the library
  * against the model:
- *
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *		[--workers LIST]
- *
  * Each runs both ways, with regions (lib/graph/region.h) and without them: both
  * do what the model does, and go through as many iterations. Three large graphs
  * follow, see large.h.
