@@ -80,6 +80,28 @@ holds "process $$ has no lkdf runtime"
 "$lkdf" doctor >"$dir/log" 2>&1
 holds 'load: .* threads ran or wanted to'
 
+# A quota of the group above ours, in either version of cgroups.
+cpu=/sys/fs/cgroup/cpu group=lkdf-edges-$$
+[ -d "$cpu" ] || cpu=/sys/fs/cgroup
+limit() {
+	if [ -e "$cpu/$group/cpu.cfs_quota_us" ]; then
+		echo 50000 >"$cpu/$group/cpu.cfs_quota_us"
+	else
+		echo '50000 100000' >"$cpu/$group/cpu.max"
+	fi
+}
+if { mkdir -p "$cpu/$group/inner" && limit &&
+	sh -c "echo \$\$ >$cpu/$group/inner/cgroup.procs"; } 2>"$dir/err"; then
+	sh -c "echo \$\$ >$cpu/$group/inner/cgroup.procs &&
+		exec '$lkdf' doctor" >"$dir/log" 2>&1
+	holds 'cgroup: quota of 0.50 CPUs; below 2 workers do not spin'
+else
+	skip 'doctor with a quota' "$(tail -n 1 "$dir/err")"
+fi
+rmdir "$cpu/$group/inner" "$cpu/$group" 2>/dev/null
+"$lkdf" doctor >"$dir/log" 2>&1
+holds 'cgroup: no CPU quota\|cgroup: quota of'
+
 # exits HOW NR: that program, whose recording is $dir/HOW.lkdf.
 exits() {
 	LKDF_TRACE=$dir/$1.lkdf timeout -k 5 60 "$dir/exit_target" "$1" "$2" \

@@ -128,65 +128,33 @@ void probe_shared_cpus(struct finding *f)
 		       "own for each");
 }
 
-/* This process's cgroup directory of version 2, "" if there is none. */
-static void cgroup_path(char *to, size_t size)
+/*
+ * The least quota of this process's cgroup and the groups above it, in CPUs, as
+ * the library has found it in either version; 0: none; < 0: no runtime opens.
+ */
+static double quota_of_runtime(void)
 {
-	FILE *file = fopen("/proc/self/cgroup", "re");
-	char line[512];
+	static const char key[] = "\"quota_milli\":";
+	char text[512];
+	struct lkdf *rt;
+	const char *at;
 
-	to[0] = '\0';
-	if (!file)
-		return;
-	while (fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (strncmp(line, "0::", 3))
-			continue;
-		snprintf(to, size, "/sys/fs/cgroup%s",
-			 strcmp(line + 3, "/") ? line + 3 : "");
-	}
-	fclose(file);
-}
-
-/* The tightest quota from the cgroup up to the root, in CPUs; 0: none. */
-static double quota_v2(void)
-{
-	char dir[600], path[640], line[64], *slash;
-	double best = 0, quota, period;
-
-	cgroup_path(dir, sizeof(dir));
-	while (strlen(dir) >= strlen("/sys/fs/cgroup")) {
-		snprintf(path, sizeof(path), "%s/cpu.max", dir);
-		if (!doctor_read(path, line, sizeof(line)) &&
-		    sscanf(line, "%lf %lf", &quota, &period) == 2 &&
-		    (best == 0 || quota / period < best))
-			best = quota / period;
-		slash = strrchr(dir, '/');
-		if (!slash)
-			break;
-		*slash = '\0';
-	}
-	return best;
-}
-
-static double quota_v1(void)
-{
-	char quota[64], period[64];
-
-	if (doctor_read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", quota,
-			sizeof(quota)) ||
-	    doctor_read("/sys/fs/cgroup/cpu/cpu.cfs_period_us", period,
-			sizeof(period)) ||
-	    atof(quota) <= 0 || atof(period) <= 0)
-		return 0;
-	return atof(quota) / atof(period);
+	if (lkdf_open(NULL, &rt))
+		return -1;
+	doctor_describe(rt, "topo", "json", text, sizeof(text));
+	lkdf_close(rt);
+	at = strstr(text, key);
+	return at ? atof(at + strlen(key)) / 1000 : -1;
 }
 
 void probe_quota(struct finding *f)
 {
-	double cpus = quota_v2();
+	double cpus = quota_of_runtime();
 
-	if (cpus == 0)
-		cpus = quota_v1();
+	if (cpus < 0) {
+		finding_say(f, DOCTOR_NONE, "cgroup: no runtime opens");
+		return;
+	}
 	if (cpus == 0) {
 		finding_say(f, DOCTOR_OK, "cgroup: no CPU quota");
 		return;
@@ -197,7 +165,8 @@ void probe_quota(struct finding *f)
 	finding_say(f, DOCTOR_WARN,
 		    "cgroup: quota of %.2f CPUs; below 2 workers do not spin",
 		    cpus);
-	finding_fix(f, "raise cpu.max, if latency matters");
+	finding_fix(f, "raise cpu.max, or cpu.cfs_quota_us of version 1, if "
+		       "latency matters");
 }
 
 void probe_load_average(struct finding *f)
