@@ -135,6 +135,7 @@ struct cuda_device {
 	cu_context context;
 	struct cuda_known *known[CUDA_FUNCTION_BUCKETS];
 	struct cuda_watch *watches; /* all */
+	bool is_lost; /* nobody waits for another event */
 
 	/* start() to stop(), its launcher's. */
 	struct cuda_queue queue[CUDA_MAX_QUEUES];
@@ -259,7 +260,7 @@ void cuda_forget_all(struct cuda_device *d);
 /* How many have come; those who wait for them are told. */
 int cuda_ask_watches(struct cuda_device *d);
 
-/* All who wait are told the error. */
+/* All who wait are told the error, and nobody comes any more. */
 void cuda_lose_watches(struct cuda_device *d, int error);
 
 /*
@@ -294,6 +295,7 @@ int cuda_fill(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 		struct lkdf_device_op op);
 int cuda_mark(void *dev, unsigned queue, struct lkdf_device_op op);
+void cuda_lose(void *dev);
 int cuda_poll(void *dev);
 int cuda_adopt(void *dev, void *queue, void **out);
 int cuda_watch(void *dev, void *event, void (*fired)(void *u, int error),

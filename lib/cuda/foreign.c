@@ -150,7 +150,10 @@ static int add_watch(struct cuda_device *d, cu_event event,
 	int rc;
 
 	pthread_mutex_lock(&d->lock);
-	rc = take_watch(d, &w);
+	if (d->is_lost)
+		rc = err(-ENODEV, "the device is lost");
+	else
+		rc = take_watch(d, &w);
 	if (!rc)
 		rc = begin_watch(d, w, event);
 	if (!rc) {
@@ -221,6 +224,9 @@ void cuda_lose_watches(struct cuda_device *d, int error)
 {
 	struct cuda_watch w;
 
+	pthread_mutex_lock(&d->lock);
+	d->is_lost = true;
+	pthread_mutex_unlock(&d->lock);
 	while (a_load(&d->card->nr_watched, relaxed) && take_next(d, true, &w))
 		w.fired(w.u, error);
 }

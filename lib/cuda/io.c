@@ -55,10 +55,15 @@ static struct cuda_job *take_job(struct cuda_io *io)
 	struct cuda_job *j;
 
 	pthread_mutex_lock(&io->lock);
+	io->is_carrying = false;
 	while (!io->first && !io->is_closing)
 		pthread_cond_wait(&io->given, &io->lock);
 	j = io->is_closing ? NULL : io->first;
-	if (j)
+	io->is_carrying = j != NULL;
+	/* The launcher may wait for the end of the job before. */
+	if (!j)
+		pthread_cond_signal(&io->given);
+	else
 		io->first = j->next;
 	if (!io->first)
 		io->last = &io->first;
@@ -117,15 +122,24 @@ void cuda_open_io(struct cuda_device *d)
 	io->last = &io->first;
 }
 
+void cuda_still_io(struct cuda_device *d)
+{
+	struct cuda_io *io = &d->io;
+
+	pthread_mutex_lock(&io->lock);
+	io->is_closing = true;
+	pthread_cond_signal(&io->given);
+	while (io->is_carrying)
+		pthread_cond_wait(&io->given, &io->lock);
+	pthread_mutex_unlock(&io->lock);
+}
+
 void cuda_close_io(struct cuda_device *d)
 {
 	struct cuda_io *io = &d->io;
 	struct cuda_job *j;
 
-	pthread_mutex_lock(&io->lock);
-	io->is_closing = true;
-	pthread_cond_signal(&io->given);
-	pthread_mutex_unlock(&io->lock);
+	cuda_still_io(d);
 	if (io->has_thread) {
 		pthread_join(io->thread, NULL);
 		d->cuda.cuStreamDestroy(io->stream);

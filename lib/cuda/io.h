@@ -48,7 +48,8 @@ struct cuda_io {
 	pthread_mutex_t lock;
 	pthread_cond_t given;
 	struct cuda_job *first, **last;
-	bool is_closing;
+	bool is_closing; /* the thread takes no job any more */
+	bool is_carrying; /* the thread is at a job */
 
 	/* The thread writes, the launcher reads: copies that are not done, and
 	 * the error with which the driver has lost the card. */
@@ -59,6 +60,9 @@ struct cuda_io {
 struct cuda_device;
 
 void cuda_open_io(struct cuda_device *d);
+
+/* The thread has let go of the host's bytes, and takes no copy any more. */
+void cuda_still_io(struct cuda_device *d);
 
 /* Joins the thread; copies that have not begun are not done any more. */
 void cuda_close_io(struct cuda_device *d);

@@ -352,9 +352,8 @@ static cu_result ask_driver(const struct cuda_device *d)
 	return r;
 }
 
-static int tell_lost(struct cuda_device *d, const char *call, cu_result r)
+static int tell_lost(const struct cuda_device *d, const char *call, cu_result r)
 {
-	cuda_lose_watches(d, -ENODEV);
 	cuda_fails(d, call, r);
 	return -ENODEV;
 }
@@ -371,6 +370,22 @@ static int look_for_faults(struct cuda_device *d)
 	d->quiet_since = now;
 	r = ask_driver(d);
 	return r ? tell_lost(d, "cuStreamQuery", r) : 0;
+}
+
+/*
+ * The thread and the streams for copies may be at bytes of the host: behind a
+ * fault of the card the driver says at once that they are not, else they end.
+ * Streams for kernels have no such copies, and might never end.
+ */
+void cuda_lose(void *dev)
+{
+	struct cuda_device *d = dev;
+	unsigned i;
+
+	cuda_still_io(d);
+	for (i = 0; i < d->nr_queues && i < FIRST_KERNELS; i++)
+		d->cuda.cuStreamSynchronize(d->queue[i].stream);
+	cuda_lose_watches(d, -ENODEV);
 }
 
 /* The step in which launches were held is over. */

@@ -122,6 +122,14 @@ static int poll_entered(void *dev)
 	return rc;
 }
 
+static void lose_entered(void *dev)
+{
+	struct cuda_before before = begin_call(dev);
+
+	cuda_lose(dev);
+	cuda_leave(dev, &before);
+}
+
 static int needs_entered(void *dev, void *function,
 			 struct lkdf_kernel_needs *out)
 {
@@ -189,6 +197,7 @@ const struct lkdf_device_ops cuda_ops = {
 	.queue = queue_entered,
 	.mark = mark_entered,
 	.poll = poll_entered,
+	.lose = lose_entered,
 	.needs = needs_entered,
 	.pin = pin_entered,
 	.unpin = unpin_entered,

@@ -94,13 +94,19 @@ static enum copy_end end_of(const struct device_req *r)
 	return r->has_launched ? COPY_SPOILT : COPY_UNTOUCHED;
 }
 
-/* All that it holds is gone, and it is called for nothing but to stop. */
+/*
+ * All that it holds is gone, and it is called for nothing but to stop. A task
+ * that fails may free the bytes that the device was given, so the device lets
+ * go of these first.
+ */
 void request_lose_all(struct device *d, void *executor)
 {
 	struct device_req *r;
 
 	if (a_load(&d->is_lost, relaxed))
 		return;
+	if (d->ops.lose && d->has_begun)
+		d->ops.lose(d->dev);
 	device_set_lost(d);
 	device_forget_slots(d);
 	while (!list_is_empty(&d->under_way)) {
@@ -315,7 +321,8 @@ static void advance_request(struct device *d, void *executor,
 			check(false);
 			return;
 		}
-	} while (!r->nr_ops);
+		/* Of a device that is lost soon it ends when that lets go. */
+	} while (!r->nr_ops && !d->has_gone);
 }
 
 static const char *const doing[] = {

@@ -89,6 +89,17 @@ static int start_device(void *dev, unsigned nr_queues)
 	return 0;
 }
 
+/* Queues take small copies among their kernels. */
+static void lose_device(void *dev)
+{
+	struct opencl_device *d = dev;
+	unsigned i;
+
+	for (i = 0; i < d->nr_queues; i++)
+		if (d->queue[i] != d->foreign)
+			d->cl.clFinish(d->queue[i]);
+}
+
 /* Also after a start that failed half way. */
 static void stop_device(void *dev)
 {
@@ -174,6 +185,7 @@ const struct lkdf_device_ops opencl_ops = {
 	.queue = queue_of,
 	.mark = opencl_mark,
 	.poll = ask_events,
+	.lose = lose_device,
 	.needs = opencl_needs,
 	.adopt = opencl_adopt,
 	.watch = opencl_watch,

@@ -9,6 +9,8 @@
 #include "tests/api/device/device.h"
 
 #include <errno.h>
+#include <execinfo.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #define NR DEVICE_NR
@@ -68,6 +70,40 @@ __attribute__((unused)) static int run_kernels(struct lkdf *rt,
 	return rc;
 }
 
+/*
+ * The stack of a child that dies, to the descriptor of the test: what reads the
+ * pipe has no room for it. A sanitizer that ends the process itself has printed
+ * its own.
+ */
+#define DYING_FRAMES 40
+
+static void tell_stack(int sig)
+{
+	static const char what[] = "# a case dies:\n";
+	void *frame[DYING_FRAMES];
+	int nr = backtrace(frame, DYING_FRAMES);
+
+	if (write(2, what, sizeof(what) - 1) > 0)
+		backtrace_symbols_fd(frame, nr, 2);
+	/* The signal has its default action again. */
+	raise(sig);
+}
+
+static void tell_when_dying(void)
+{
+	static const int deadly[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE,
+				      SIGILL };
+	struct sigaction sa = { .sa_handler = tell_stack,
+				.sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+	void *frame[1];
+	size_t i;
+
+	/* The first call loads a library, which a handler may not. */
+	backtrace(frame, 1);
+	for (i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
+		sigaction(deadly[i], &sa, NULL);
+}
+
 /* A case under way: its process, and what it prints. */
 struct child {
 	char fail[80], said[4096];
@@ -89,6 +125,7 @@ __attribute__((unused)) static void start_child(struct child *c,
 	if (!c->pid) {
 		watchdog_set(30 * (tap_number("LKDF_TIME_SCALE") + 1));
 		dup2(fd[1], 1);
+		tell_when_dying();
 		setenv("FAKE_CUDA_FAIL", c->fail, 1);
 		status = fn();
 		fflush(stdout);

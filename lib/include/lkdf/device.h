@@ -78,8 +78,8 @@ struct lkdf_device_op {
  * @op:  as the function of the device was given it
  * @err: 0 or a negative errno; -ENODEV: the device is lost with all it holds
  *
- * A lost device does not touch the host's memory any more, and the library
- * calls nothing of it but stop().
+ * A lost device does not touch the host's memory any more once lose() has
+ * returned, and the library calls nothing of it but lose() and stop().
  *
  * Context: any thread, also inside a function of the device; no signal handler.
  * Return: 0; -ESTALE it was done before; -EINVAL the slot is NULL, or err
@@ -307,6 +307,12 @@ struct lkdf_device_ops {
 	 * library uploads zeroes. */
 	int (*fill)(void *dev, unsigned queue, const struct lkdf_device_fill *f,
 		    struct lkdf_device_op op);
+
+	/* Once, when the device is lost: returns when nothing of it reads or
+	 * writes the host's memory any more. Only then does the library tell
+	 * the tasks, whose bytes the program may free at once. NULL: nothing
+	 * does when a function or an op has the error -ENODEV. */
+	void (*lose)(void *dev);
 };
 
 /**

@@ -246,6 +246,68 @@ static void while_its_reader_waits(bool is_late, const char *options)
 	close_one(&o, how);
 }
 
+/* ---- lets go of the host's bytes before anybody is told ------------------ */
+
+static atomic_int nr_loses, nr_let_go;
+
+/* Time enough for a task that is told too early. */
+static void let_go(void *dev)
+{
+	(void)dev;
+	atomic_fetch_add(&nr_loses, 1);
+	api_nap_ns(20000000);
+	atomic_fetch_add(&nr_let_go, 1);
+}
+
+static void before_tasks_are_told(unsigned flags, enum emu_entry entry,
+				  bool is_late, const char *options)
+{
+	struct lkdf_device_ops ops;
+	uint64_t one = 1;
+	struct lkdf_data *d;
+	struct one o;
+	char how[64];
+
+	snprintf(how, sizeof(how), "lose, %s, %s%s", options,
+		 is_late ? "an op" : "a call", flags ? ", ordered" : "");
+	emu_init(&o.e, EMU_OWN | flags, device_kernels);
+	o.e.fails_late = is_late;
+	o.e.fail_error[entry] = -ENODEV;
+	atomic_store(&o.e.fail_at[entry], 1);
+	o.rt = api_open(options);
+	ops = emu_ops(&o.e);
+	ops.lose = let_go;
+	must(lkdf_place_register(o.rt, &ops, &o.e, &o.p));
+	o.add = device_kind(o.rt, "add");
+	d = device_data(o.rt, NR, 1);
+	atomic_store(&nr_let_go, 0);
+	atomic_store(&nr_loses, 0);
+	is(device_call(o.rt, o.add, o.p, d, &one), -ENODEV,
+	   "%s: the task fails", how);
+	is(atomic_load(&nr_let_go), 1, "%s: when the device has let go", how);
+	is(lkdf_submit(o.rt, NULL,
+		       LKDF_TASK(.kind = o.add, .arg = &one, .place = o.p),
+		       NULL),
+	   -ENODEV, "%s: the next one is refused", how);
+	lkdf_data_put(d);
+	o.e.is_lost = true;
+	close_one(&o, how);
+	is(atomic_load(&nr_loses), 1, "%s: it is asked once", how);
+}
+
+static void it_lets_go(void)
+{
+	static const char *const options[] = { "workers=2", "serial=yes" };
+	unsigned i, flags;
+
+	for (i = 0; i < 4; i++) {
+		flags = i & 1 ? EMU_ORDERED : 0;
+		before_tasks_are_told(flags, EMU_UPLOAD, false, options[i / 2]);
+		before_tasks_are_told(flags, EMU_LAUNCH, false, options[i / 2]);
+		before_tasks_are_told(flags, EMU_LAUNCH, true, options[i / 2]);
+	}
+}
+
 int main(void)
 {
 	tap_start(60);
@@ -262,5 +324,6 @@ int main(void)
 	carried_home_for_nobody(false);
 	what_never_ends_is_named("workers=1");
 	what_never_ends_is_named("workers=2");
+	it_lets_go();
 	return tap_end();
 }

@@ -11,6 +11,15 @@
 /* The call after so many fails once; -EINVAL: no such call, or too many. */
 int fake_cuda_fail(const char *call, unsigned result, unsigned after);
 
+/*
+ * From now on each copy of bytes of the host, by a stream or by the thread that
+ * calls, begins so much later: 0, at once.
+ */
+void fake_cuda_hold_copies(long long ns);
+
+/* How many copies wait for that. */
+long fake_cuda_held(void);
+
 /* How often it was called, -EINVAL: there is none of that name. */
 long fake_cuda_calls(const char *call);
 

@@ -50,6 +50,8 @@ static cu_result upload(enum entry e, cu_ptr to, const void *from, size_t size,
 		o->bytes = malloc(size);
 		if (!o->bytes)
 			abort();
+		/* The caller's thread reads them, also behind a fault. */
+		copy_held();
 		memcpy(o->bytes, from, size);
 		o->from = o->bytes;
 		o->nr_bytes = size;
@@ -78,7 +80,8 @@ static cu_result fetch(enum entry e, void *to, cu_ptr from, size_t size,
 	if (!waits)
 		return stream_give(
 			e, s, make_copy(to, (void *)(uintptr_t)from, size));
-	/* The caller's thread writes the caller's memory. */
+	/* The caller's thread writes the caller's memory, as above. */
+	copy_held();
 	memcpy(to, (void *)(uintptr_t)from, size);
 	return 0;
 }

@@ -119,6 +119,34 @@ cu_result fault_told(void)
 	return fault && now_ns() - fault_since_ns > FAULT_NS ? fault : 0;
 }
 
+static unsigned nr_copying; /* by streams */
+static long nr_held;
+static int64_t hold_ns;
+
+void bytes_begin(void)
+{
+	nr_copying++;
+}
+
+void bytes_end(void)
+{
+	nr_copying--;
+	tell_change();
+}
+
+void copy_held(void)
+{
+	struct timespec t = { hold_ns / 1000000000, hold_ns % 1000000000 };
+
+	if (!hold_ns)
+		return;
+	nr_held++;
+	fake_unlock();
+	nanosleep(&t, NULL);
+	fake_lock();
+	nr_held--;
+}
+
 static __thread enum entry under_way;
 
 static int find_entry(const char *name, size_t size)
@@ -241,7 +269,11 @@ cu_result enter(enum entry e, enum needs needs)
 	fake_lock();
 	nr_calls[e]++;
 	r = planned_fail(e);
-	return r ? r : check_needs(e, needs);
+	if (!r)
+		r = check_needs(e, needs);
+	while (error_is_fault(r) && nr_copying)
+		wait_change();
+	return r;
 }
 
 /* One line for each call that fails, of all processes with this file. */
@@ -277,6 +309,23 @@ API int fake_cuda_fail(const char *call, unsigned result, unsigned after)
 	rc = add_fail(find_entry(call, strlen(call)), result, after);
 	fake_unlock();
 	return rc;
+}
+
+API void fake_cuda_hold_copies(long long ns)
+{
+	fake_lock();
+	hold_ns = ns;
+	fake_unlock();
+}
+
+API long fake_cuda_held(void)
+{
+	long n;
+
+	fake_lock();
+	n = nr_held;
+	fake_unlock();
+	return n;
 }
 
 API long fake_cuda_calls(const char *call)

@@ -234,6 +234,16 @@ cu_result fault_told(void); /* 0: none that calls say */
 bool fault_is_there(void);
 int64_t now_ns(void);
 
+/*
+ * Bytes of the host are read or written without the lock. A call says of a
+ * fault only when no stream does so any more, and then none begins.
+ */
+void bytes_begin(void);
+void bytes_end(void);
+
+/* As long as a test has said, without the lock. */
+void copy_held(void);
+
 /* 0, or 3 before cuInit and in a forked child. */
 cu_result device_ready(void);
 bool device_is(cu_dev d);

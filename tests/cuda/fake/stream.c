@@ -89,14 +89,23 @@ static void pop_op(struct CUstream_st *s)
 static void do_op(struct CUstream_st *s)
 {
 	struct op *o = s->first;
+	bool is_copy = o->kind == OP_COPY;
 	cu_result r;
 
+	if (is_copy)
+		copy_held();
+	if (is_copy && fault_told())
+		return;
+	if (is_copy)
+		bytes_begin();
 	host_is_busy |= o->kind == OP_HOST;
 	fake_unlock();
 	r = op_run(o);
 	fake_lock();
 	if (o->kind == OP_HOST)
 		host_is_busy = false;
+	if (is_copy)
+		bytes_end();
 	if (r) {
 		/* It never ends, and nothing behind it ever comes. */
 		fault_begin(r);
@@ -120,7 +129,8 @@ static void *run_stream(void *arg)
 	pthread_setname_np(pthread_self(), "cuda-stream");
 	fake_lock();
 	while (s->first || !s->is_dead) {
-		if (!s->first || s->is_stuck)
+		/* Behind a fault no stream of any card does anything. */
+		if (!s->first || s->is_stuck || fault_told())
 			wait_given(&s->given);
 		else if (may_go(s))
 			do_op(s);
