@@ -10,6 +10,7 @@
 #include "data/data.h"
 #include "data/facts.h"
 #include "graph/control.h"
+#include "mechanism/due/due.h"
 #include "mechanism/gate/gate.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/quota/quota.h"
@@ -299,6 +300,69 @@ static inline bool pick_next(struct burst *b, uint64_t *item)
 	return gate_next(b->w, item);
 }
 
+/* No deque has room for the item. */
+static void overflow_item(struct worker *w, uint64_t item)
+{
+	resolve_push(w, slots_frame(w->executor->rt, item_slot(item)),
+		     item_index(item), (uint32_t)item & ITEM_SKIP);
+}
+
+/* ---- before a member of a gang ------------------------------------------- */
+
+static bool is_below_member(const struct task *t)
+{
+	do
+		t = a_load(&t->parent, relaxed);
+	while (t && !t->kind->is_member);
+	return t != NULL;
+}
+
+/* A member; or a task that was bound to the worker before its member was. */
+static bool precedes_member(const struct link *link, const void *u)
+{
+	const struct task *t = descend_task(link_item(link));
+
+	(void)u;
+	return t && (t->kind->is_member ||
+		     (t->link.flags & TASK_PLACED && home_is_bound(t->home) &&
+		      home_is_part(t->home) && !is_below_member(t)));
+}
+
+/* Calls and lists run no body, and spare threads run urgent tasks anyway. */
+static bool may_precede(uint64_t item)
+{
+	const struct task *t = descend_task(item);
+
+	if (item & ITEM_OF_FRAME)
+		return false;
+	if (!t)
+		return LINK_TYPE(item) != LINK_FRAME_START;
+	return t->link.flags & TASK_URGENT || precedes_member(&t->link, NULL);
+}
+
+/*
+ * The worker is due, see due.h, and has come by an item that it does not run
+ * before its member: it is for others, who may take it at once.
+ */
+static __attribute__((noinline)) bool leave_to_others(struct burst *b,
+						      uint64_t item)
+{
+	struct worker *w = b->w;
+
+	if (may_precede(item))
+		return false;
+	burst_leave_frame(b);
+	gate_release(w);
+	if (item & ITEM_OF_FRAME)
+		overflow_item(w, item);
+	else if (LINK_TYPE(item) == LINK_TASK)
+		task_put_back(w->executor, task_of(link_of_item(item)));
+	else
+		runtime_push(b->rt, w->executor, link_of_item(item));
+	worker_share_all(w);
+	return true;
+}
+
 static void run_items(struct worker *w, uint64_t item)
 {
 	void *bytes[CTX_NR_BYTES];
@@ -316,17 +380,13 @@ static void run_items(struct worker *w, uint64_t item)
 	do {
 		if (completion_has_news(w))
 			look_at_completions(&b, item);
-		while (item)
+		while (item) {
+			if (due_is(w) && leave_to_others(&b, item))
+				return;
 			item = item & ITEM_OF_FRAME ? run_item(&b, item)
 						    : run_link(&b, item);
+		}
 	} while (pick_next(&b, &item));
-}
-
-/* No deque has room for the item. */
-static void overflow_item(struct worker *w, uint64_t item)
-{
-	resolve_push(w, slots_frame(w->executor->rt, item_slot(item)),
-		     item_index(item), (uint32_t)item & ITEM_SKIP);
 }
 
 static void run_one(struct worker *w, uint64_t item)
@@ -407,6 +467,7 @@ const struct sched_ops run_ops = {
 	.above = task_above,
 	.body_ticks = last_ticks,
 	.is_below = descend_may_be,
+	.precedes = precedes_member,
 	.overflow = overflow_item,
 	.poll = facts_idle,
 	.wait = completion_wait,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "mechanism/client/client.h"
 #include "mechanism/crew/crew.h"
+#include "mechanism/due/due.h"
 #include "mechanism/far/far.h"
 #include "mechanism/gate/gate.h"
 #include "mechanism/holdoff/holdoff.h"
@@ -143,19 +144,6 @@ static bool take_parts(struct worker *w, bool is_far, uint64_t *item)
 	return false;
 }
 
-/* Of the inbox and the backlogs whose links any worker may take. */
-static unsigned waiting_at(struct sched_node *node)
-{
-	unsigned found = 0, i;
-
-	if (!inbox_is_empty(&node->inbox))
-		found |= 1u << CLASS_NORMAL;
-	for (i = 0; i < NR_DEQUES; i++)
-		if (i != DEQUE_BOUND && !backlog_is_empty(&node->backlog[i]))
-			found |= 1u << i;
-	return found;
-}
-
 /*
  * Sources have a bell, see park_set_bell(). Nobody outside of a part takes what
  * is bound to it.
@@ -163,7 +151,7 @@ static unsigned waiting_at(struct sched_node *node)
 static unsigned has_home(struct worker *w)
 {
 	struct sched_node *node = w->node;
-	unsigned found = waiting_at(node);
+	unsigned found = intake_has(node);
 
 	if (!inbox_is_empty(&node->bound) ||
 	    !backlog_is_empty(&node->backlog[DEQUE_BOUND]))
@@ -179,7 +167,7 @@ static unsigned has_nodes(struct worker *w)
 
 	for (i = 0; i < s->nr_nodes; i++)
 		if (&s->nodes[i] != w->node && far_allows(w, &s->nodes[i]))
-			found |= waiting_at(&s->nodes[i]);
+			found |= intake_has(&s->nodes[i]);
 	return found;
 }
 
@@ -257,13 +245,26 @@ static const struct work_place places[] = {
 	{ "parts", take_parts, has_parts },
 };
 
+/* The member, or what was bound to the worker before it. */
+static bool take_due(struct worker *w, uint64_t *item)
+{
+	struct link *link =
+		part_dig_bound(w, UINT32_MAX, w->sched->ops.precedes);
+
+	if (link)
+		*item = link_item(link);
+	return link != NULL;
+}
+
 /* A round over all places. */
 static bool look_once(struct worker *w, bool is_far, uint64_t *item)
 {
 	size_t i;
 
 	w->nr_rounds++;
-	/* So that the compiler knows the calls. */
+	if (due_is(w))
+		return take_due(w, item);
+		/* So that the compiler knows the calls. */
 #pragma GCC unroll 4
 	for (i = 0; i < ARRAY_SIZE(places); i++)
 		if (places[i].take(w, is_far, item))

@@ -138,6 +138,18 @@ bool intake_any(struct worker *w, struct sched_node *node)
 	return has_some;
 }
 
+unsigned intake_has(struct sched_node *node)
+{
+	unsigned found = 0, i;
+
+	if (!inbox_is_empty(&node->inbox))
+		found |= 1u << CLASS_NORMAL;
+	for (i = 0; i < NR_DEQUES; i++)
+		if (i != DEQUE_BOUND && !backlog_is_empty(&node->backlog[i]))
+			found |= 1u << i;
+	return found;
+}
+
 bool intake_all(struct worker *w, struct sched_node *node)
 {
 	bool has_bound = take_inbox(w, node, true, false);

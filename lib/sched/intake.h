@@ -11,6 +11,12 @@
 /* Takes links of any node that are bound to none. False: nothing came. */
 bool intake_any(struct worker *w, struct sched_node *node);
 
+/*
+ * A worker that has said that it sleeps: a bit for each deque that intake_any()
+ * would fill.
+ */
+unsigned intake_has(struct sched_node *node);
+
 /* All, of the own node. */
 bool intake_all(struct worker *w, struct sched_node *node);
 

@@ -43,6 +43,11 @@ struct sched_ops {
 	 * may be gone. For who makes items public while joins rest.
 	 */
 	bool (*is_below)(uint64_t item, const void *root);
+	/*
+	 * May a worker that is due (due.h) run the link, which is bound to it,
+	 * before its member has begun? The member itself may. u: not used.
+	 */
+	bool (*precedes)(const struct link *link, const void *u);
 	/* An item that is no link, and that no deque has room for. */
 	void (*overflow)(struct worker *w, uint64_t item);
 	/* An idle worker: did something come from outside? May be NULL. */

@@ -6,6 +6,7 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
+#include "mechanism/due/due.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/part/part.h"
 #include "mechanism/publish/publish.h"
@@ -266,6 +267,15 @@ bool worker_drain(struct worker *w, int64_t nap_ns)
 	}
 }
 
+/* A look at what is near, then as an idle worker. False: it stops. */
+static bool find_item(struct worker *w, uint64_t *item)
+{
+	if (due_is(w))
+		return idle_find(w, item);
+	worker_take_home(w);
+	return worker_pop(w, item) || idle_find(w, item);
+}
+
 void worker_run(struct worker *w)
 {
 	struct sched *s = w->sched;
@@ -274,8 +284,7 @@ void worker_run(struct worker *w)
 	for (;;) {
 		if (unlikely(quota_must_leave(w)))
 			quota_stand_by(w);
-		worker_take_home(w);
-		if (!worker_pop(w, &item) && !idle_find(w, &item))
+		if (!find_item(w, &item))
 			return;
 		s->ops.run(w, item);
 	}

@@ -129,6 +129,9 @@ struct worker {
 	/* This worker sets, whoever wakes it clears; see part.h. */
 	_Atomic(uint32_t) is_parking;
 
+	/* A gang sets it, its member on this worker clears it; see due.h. */
+	_Atomic(uint32_t) is_due;
+
 	/* Set by the maker of a part: a quota leaves it running. */
 	_Atomic(uint32_t) is_exempt;
 

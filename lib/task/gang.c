@@ -8,40 +8,25 @@
 #include "core/runtime.h"
 #include "data/place.h"
 #include "mechanism/client/client.h"
+#include "mechanism/due/due.h"
+#include "mechanism/quota/quota.h"
 #include "mem/heap.h"
 #include "sched/guest.h"
 #include "sched/help.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
+#include "task/gang_kinds.h"
 #include "task/traced.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <lkdf/format.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* Of runs to which nobody has given a name. */
-#define FIRST_NAME "gang"
 
 /* EMPTY -> TAKEN -> OVER -> EMPTY */
 enum seat_state {
 	SEAT_EMPTY, /* the worker has not come yet, or has left */
 	SEAT_TAKEN, /* it sleeps */
 	SEAT_OVER, /* it may go */
-};
-
-/* Argument of both kinds. */
-struct member {
-	struct lkdf_gang *gang;
-	unsigned num;
-};
-
-/* A kind of members. */
-struct named {
-	struct named *next;
-	struct lkdf_kind *kind;
 };
 
 static void note_error(struct lkdf_gang *g, int rc)
@@ -52,24 +37,9 @@ static void note_error(struct lkdf_gang *g, int rc)
 		a_cas(&g->error, &none, rc, relaxed, relaxed);
 }
 
-static void free_named(struct lkdf_gang *g)
-{
-	struct named *n;
-	unsigned i;
-
-	for (i = 0; i < NR_NAMED_ROWS; i++)
-		while ((n = g->named[i]) != NULL) {
-			g->named[i] = n->next;
-			kind_put(n->kind);
-			free(n);
-		}
-}
-
 static void free_gang(struct lkdf_gang *g)
 {
-	if (g->seat)
-		kind_put(g->seat);
-	free_named(g);
+	gang_free_kinds(g);
 	if (g->scope)
 		scope_put(g->scope);
 	free(g->place);
@@ -132,6 +102,7 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 	struct lkdf_gang *g = m->gang;
 	struct sched *s = &g->rt->sched;
 
+	due_set(s, (int)m->num, (int)m->num + 1, 0);
 	g->fn(c, m->num, g->u);
 	note_error(g, task_join(c));
 	meet_at(g, &g->member_cpu, &g->first_cpu);
@@ -140,67 +111,6 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 	if (a_sub(&g->nr_left, 1, seq_cst) == 1)
 		help_call(s, 0, 1);
 	return 0;
-}
-
-static const struct kind_ops seat_kinds = { .told = LKDF_KIND_IS_OURS };
-static const struct kind_ops member_kinds = { .told = LKDF_KIND_IS_MEMBER };
-
-static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
-		     struct lkdf_kind **out)
-{
-	struct lkdf_kind_attr a = { .size = sizeof(a),
-				    .name = name,
-				    .fn = fn,
-				    .arg_size = sizeof(struct member) };
-
-	return kind_create_sort(
-		rt, fn == member_body ? &member_kinds : &seat_kinds, &a, out);
-}
-
-static unsigned row_of(const char *name)
-{
-	uint32_t hash = 5381;
-
-	while (*name)
-		hash = hash * 33 + (unsigned char)*name++;
-	return hash % NR_NAMED_ROWS;
-}
-
-static int add_named(struct lkdf_gang *g, const char *name, struct named **out)
-{
-	struct named *n = malloc(sizeof(*n));
-	int rc = n ? make_kind(g->rt, name, member_body, &n->kind) : -ENOMEM;
-
-	if (rc) {
-		free(n);
-		return rc;
-	}
-	n->kind->is_member = true;
-	n->next = g->named[row_of(name)];
-	g->named[row_of(name)] = n;
-	g->nr_named++;
-	*out = n;
-	return 0;
-}
-
-/* The kind of that name; with too many already, the first one of all. */
-static int find_named(struct lkdf_gang *g, const char *text,
-		      struct lkdf_kind **out)
-{
-	char name[NAME_SIZE];
-	struct named *n;
-	int rc = 0;
-
-	snprintf(name, sizeof(name), "%.*s", NAME_SIZE - 1,
-		 g->nr_named < MAX_NAMED ? text : FIRST_NAME);
-	for (n = g->named[row_of(name)]; n; n = n->next)
-		if (!strcmp(n->kind->name, name))
-			break;
-	if (!n)
-		rc = add_named(g, name, &n);
-	if (!rc)
-		*out = n->kind;
-	return rc;
 }
 
 /* A worker of a node is the part of it that has this worker alone. */
@@ -289,11 +199,9 @@ int gang_create(struct lkdf *rt, struct lkdf_gang **out)
 	rc = scope_create(rt, rt->root, &(struct lkdf_scope_attr){ 0 },
 			  &g->scope);
 	if (!rc)
-		rc = make_kind(rt, "gang's seat", seat_body, &g->seat);
-	if (!rc) {
-		kind_hide(g->seat);
-		rc = find_named(g, FIRST_NAME, &g->member);
-	}
+		rc = gang_make_seat(g, seat_body);
+	if (!rc)
+		rc = gang_find_member(g, GANG_FIRST_NAME, member_body);
 	if (!rc)
 		rc = make_tasks(g);
 	if (!rc)
@@ -345,15 +253,36 @@ int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c)
 }
 
 /* Members 1 and up, or none. */
-static int start_members(struct lkdf_gang *g)
+static int submit_members(struct lkdf_gang *g)
 {
-	a_store(&g->nr_left, g->nr - 1, relaxed);
-	if (g->nr == 1)
-		return 0;
 	/* Of one alone all or none goes without a group. */
 	if (g->nr == 2)
 		return task_submit(g->rt, g->scope, &g->task[1], NULL);
 	return task_submit_many(g->rt, g->scope, &g->task[1], g->nr - 1, NULL);
+}
+
+static int start_members(struct lkdf_gang *g)
+{
+	struct sched *s = &g->rt->sched;
+	int rc;
+
+	a_store(&g->nr_left, g->nr - 1, relaxed);
+	if (g->nr == 1)
+		return 0;
+	due_set(s, 1, (int)g->nr, 1);
+	rc = submit_members(g);
+	if (rc)
+		due_set(s, 1, (int)g->nr, 0);
+	return rc;
+}
+
+/* From now on they run what is ready, or leave it to workers. */
+static void set_substitutes(struct sched *s, uint32_t is_due)
+{
+	if (likely(s->nr_workers == s->nr_regular))
+		return;
+	due_set(s, s->nr_regular, s->nr_workers, is_due);
+	quota_stir(&s->quota);
 }
 
 static int first_body(struct lkdf_ctx *c, void *arg)
@@ -423,7 +352,7 @@ int gang_name(struct lkdf_gang *g, const char *name)
 
 	if (rc)
 		return rc;
-	rc = find_named(g, name, &g->member);
+	rc = gang_find_member(g, name, member_body);
 	for (i = 1; i < g->nr_places && !rc; i++)
 		g->task[i].kind = g->member;
 	end_use(g);
@@ -452,11 +381,13 @@ static int run_members(struct lkdf_gang *g)
 	int rc;
 
 	guest_enter(&guest, g->first);
+	set_substitutes(&g->rt->sched, 1);
 	rc = start_members(g);
 	if (!rc) {
 		run_first(g);
 		rc = a_load(&g->error, relaxed);
 	}
+	set_substitutes(&g->rt->sched, 0);
 	guest_leave(&guest, g->first);
 	return rc;
 }

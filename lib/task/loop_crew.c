@@ -8,6 +8,7 @@
 #include "core/waits.h"
 #include "mechanism/client/client.h"
 #include "mechanism/crew/crew.h"
+#include "mechanism/due/due.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
 #include "scope/deadline.h"
@@ -163,7 +164,8 @@ static void take_turn(struct executor *ex, struct link_call *call)
 	struct worker *w = ex->worker;
 	const struct shift *x;
 
-	if (!crew_enter(t->crew, t->seat))
+	/* A member of a gang may have opened it, and ours comes first. */
+	if (due_is(w) || !crew_enter(t->crew, t->seat))
 		return;
 	x = plain_load(&t->crew->work);
 	wake_some(t->crew, w->node, ex->rt, ex);

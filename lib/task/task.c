@@ -258,6 +258,12 @@ static void push_task(struct lkdf *rt, struct executor *ex, struct task *t)
 		push_anywhere(rt, ex, t);
 }
 
+void task_put_back(struct executor *ex, struct task *t)
+{
+	check(t->kind && ex->worker);
+	push_task(ex->rt, ex, t);
+}
+
 /* Its body, or its work elsewhere, may block. */
 static bool wants_pool(const struct lkdf *rt, struct task *t)
 {

@@ -231,6 +231,9 @@ int task_may_have_child(const struct task *parent, const struct lkdf_kind *k);
  */
 bool task_runs_inline(struct executor *ex, struct task *t, struct task *parent);
 
+/* A worker had taken it and does not run it: back to where others find it. */
+void task_put_back(struct executor *ex, struct task *t);
+
 /* Goes to a deque, or with its limits taken to the blocking pool. */
 void task_start(struct lkdf *rt, struct executor *ex, struct task *t);
 

@@ -66,6 +66,7 @@ static void init_worker(int id, int nr, bool is_spread)
 	a_store(&w->attn, 0, relaxed);
 	a_store(&w->holdoff_until, 0, relaxed);
 	a_store(&w->is_parking, 0, relaxed);
+	a_store(&w->is_due, 0, relaxed);
 	w->has_deferred = false;
 	w->holdoff_nap_ns = 0;
 	w->executor = &executors[id];

@@ -80,7 +80,9 @@ int lkdf_gang_name(struct lkdf_gang *g, const char *name);
  * @u:  given to each call
  *
  * Returns when all calls have, and all tasks that they spawned have ended.
- * A member's worker begins once the body that it is in ends.
+ * A member's worker begins once the body that it is in ends. Until its member
+ * has begun it takes no other task, so what members make finds each thread as
+ * its member has set it up.
  *
  * Context: any thread but one in a body of the gang's runtime; in a body of
  * another runtime, too. A gang has one run at a time.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "mechanism/lend/lend.h"
 
+#include "mechanism/due/due.h"
 #include "mechanism/quota/quota.h"
 #include "sched/help.h"
 #include "trace/counters.h"
@@ -10,7 +11,8 @@ bool lend_begin(struct worker *w, int64_t nap_ns)
 {
 	struct sched *s = w->sched;
 
-	if (s->nr_workers == s->nr_regular || nap_ns <= LEND_NS)
+	if (s->nr_workers == s->nr_regular || nap_ns <= LEND_NS ||
+	    due_is(&s->workers[s->nr_regular]))
 		return false;
 	counter_add(w->executor->counters, COUNTER_LENDS, 1);
 	/* Told by [quota.stir]. */

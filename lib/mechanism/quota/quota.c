@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "mechanism/due/due.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/lend/lend.h"
 #include "mechanism/team/team.h"
@@ -217,7 +218,8 @@ static bool may_run(const struct worker *w)
 	if (lend_is_substitute(w))
 		/* [lend.d] after is_parking; pairs with [lend.a]. */
 		return w->id - w->sched->nr_regular <
-		       (int)a_load(&q->nr_lent, seq_cst);
+			       (int)a_load(&q->nr_lent, seq_cst) &&
+		       !due_is(w);
 	return !team_has(w) && (likely(!nr || w->quota_rank < nr) ||
 				a_load(&w->is_exempt, relaxed));
 }
