@@ -59,10 +59,10 @@ static int64_t watchdog_threads(const char *text)
 }
 
 /* A file of one line, as a signal handler may read it; "": there is none. */
-static void watchdog_read(const char *path, char *text, size_t size)
+static void watchdog_read(const char *path, char *text, size_t room)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? 0 : read(fd, text, size - 1);
+	ssize_t n = fd < 0 ? 0 : read(fd, text, room - 1);
 
 	text[n > 0 ? n : 0] = 0;
 	if (fd >= 0)

@@ -146,6 +146,33 @@ static unsigned fail_all(struct lkdf_mpi *m, int error)
 	return nr;
 }
 
+/*
+ * MPI_Testsome() passes over requests that are none, or persistent and not
+ * started, while others are under way; MPI_Test() says that they are complete.
+ * So each request is asked by itself when it comes.
+ */
+static unsigned test_fresh(struct lkdf_mpi *m, unsigned first)
+{
+	MPI_Status status;
+	unsigned i, nr = 0;
+	int is_complete, rc;
+
+	for (i = first; i < m->nr; i++) {
+		is_complete = 0;
+		memset(&status, 0, sizeof(status));
+		rc = MPI_Test(&m->requests[i], &is_complete, &status);
+		if (!is_complete && rc == MPI_SUCCESS)
+			continue;
+		status.MPI_ERROR = rc;
+		count_ended(m, 1);
+		tell_one(m, i, &status, errno_of(rc));
+		nr++;
+	}
+	if (nr)
+		close_gaps(m);
+	return nr;
+}
+
 static unsigned test_some(struct lkdf_mpi *m)
 {
 	int nr = 0, i, rc, error;
@@ -157,7 +184,7 @@ static unsigned test_some(struct lkdf_mpi *m)
 	if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)
 		nr = (int)fail_all(m, rc);
 	else if (nr == MPI_UNDEFINED)
-		/* Inactive ones only: they are complete. */
+		/* The program has ended all of them, which it may not do. */
 		nr = (int)fail_all(m, MPI_SUCCESS);
 	else if (nr) {
 		count_ended(m, (unsigned)nr);
@@ -192,13 +219,16 @@ static int may_rest(struct lkdf_mpi *m, int64_t now)
 /* Return: so many requests were complete, or functions were called. */
 static unsigned poll_once(struct lkdf_mpi *m)
 {
+	unsigned first = m->nr, nr;
 	struct post *posts;
 
 	pthread_mutex_lock(&m->lock);
 	posts = take_posts(m);
 	take_fresh(m);
 	pthread_mutex_unlock(&m->lock);
-	return run_posts(m, posts) + test_some(m);
+	nr = run_posts(m, posts);
+	nr += test_fresh(m, first);
+	return nr + test_some(m);
 }
 
 int mpi_poll(void *u)

@@ -351,6 +351,47 @@ static void misuse(struct lkdf_mpi *m)
 	fact(!wait_and_put(e), "a request that is none is complete");
 }
 
+/*
+ * A halo at the border: requests that are none, or persistent and not started,
+ * are complete at once, though a receive goes on for which nobody sends yet.
+ */
+static void none_beside_others(struct lkdf_mpi *m)
+{
+	const int64_t patience_ns = 20000000000;
+	struct lkdf_event heard, halo, again;
+	int in = -1, out = rank, got = -1;
+	MPI_Request listens, r[4], p;
+	MPI_Status st;
+
+	MPI_Irecv(&in, 1, MPI_INT, rank, 12, MPI_COMM_WORLD, &listens);
+	must(lkdf_mpi_event(m, &listens, MPI_STATUS_IGNORE, &heard), "event");
+	MPI_Recv_init(&got, 1, MPI_INT, rank, 13, MPI_COMM_WORLD, &p);
+	r[0] = MPI_REQUEST_NULL;
+	r[1] = p;
+	MPI_Irecv(&got, 1, MPI_INT, (rank + size - 1) % size, 14,
+		  MPI_COMM_WORLD, &r[2]);
+	MPI_Isend(&out, 1, MPI_INT, (rank + 1) % size, 14, MPI_COMM_WORLD,
+		  &r[3]);
+	must(lkdf_mpi_events(m, 4, r, MPI_STATUSES_IGNORE, &halo), "events");
+	fact(!lkdf_event_wait(halo, patience_ns),
+	     "requests that are none end beside one that goes on");
+	r[1] = p;
+	must(lkdf_mpi_event(m, &r[1], &st, &again), "event");
+	fact(!lkdf_event_wait(again, patience_ns),
+	     "so does one alone that was not started");
+	lkdf_event_put(again);
+	MPI_Start(&p);
+	r[1] = p;
+	must(lkdf_mpi_event(m, &r[1], &st, &again), "event");
+	MPI_Send(&out, 1, MPI_INT, rank, 13, MPI_COMM_WORLD);
+	fact(!wait_and_put(again) && st.MPI_TAG == 13,
+	     "and started it waits for its message");
+	MPI_Request_free(&p);
+	MPI_Send(&out, 1, MPI_INT, rank, 12, MPI_COMM_WORLD);
+	fact(!wait_and_put(heard) && in == rank, "and so does the other one");
+	lkdf_event_put(halo);
+}
+
 static void busy_close(struct lkdf_mpi *m)
 {
 	struct lkdf_event e;
@@ -390,6 +431,7 @@ void run_all(const char *options, int is_first)
 	posted(m);
 	too_long(m);
 	misuse(m);
+	none_beside_others(m);
 	busy_close(m);
 	must(lkdf_close(rt), "close");
 }

@@ -142,6 +142,9 @@ int lkdf_mpi_to(struct lkdf_mpi *m, MPI_Request request, int peer, int tag);
  * @out:     event with one reference, dropped by lkdf_event_wait() or
  *           lkdf_event_put(); untouched on failure
  *
+ * MPI_REQUEST_NULL, and a persistent request that is not started, are complete:
+ * a halo at the border may list what it has no neighbour for.
+ *
  * A request that fails makes the event's error: -EMSGSIZE for a message longer
  * than its buffer, -EIO else. MPI_Error_string() of @status tells the text.
  *
