@@ -88,6 +88,7 @@ run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	$(Q).ci/deps build
 	$(Q)$(MAKE) -s $(JOBS) QUIET=1 --no-print-directory all $(BUILD)/examples/dupes
 	@echo
+	$(Q)tools/native.sh $(BUILD)/examples/dupes $(BUILD)/lkdf
 	$(Q)LKDF_TRACE=$(BUILD)/run.lkdf $(BUILD)/examples/dupes $(DIR)
 	$(Q)$(BUILD)/lkdf report $(BUILD)/run.lkdf \
 		--html $(BUILD)/report.html >$(BUILD)/report.txt

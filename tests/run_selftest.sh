@@ -78,6 +78,24 @@ counts "a program that hangs" "1 passed, 1 failed, 0 skipped" 1 "" hangs
 counts "fewer facts than planned" "1 passed, 1 failed, 0 skipped" 1 "" short
 counts "nothing is said" "0 passed, 1 failed, 0 skipped" 1 "" silent
 counts "a program is not there" "2 passed, 1 failed, 0 skipped" 1 "" good none
+# An ELF file whose bytes are a script for dash: it makes a file.
+{
+	head -c 18 /proc/self/exe
+	printf '\377\376\n: >"%s/made"\necho ok 1; echo 1..1\n' "$dir"
+} >"$dir/foreign"
+program text 'echo ok 1; echo 1..1'
+sed -i 1d "$dir/text"
+chmod +x "$dir/foreign"
+counts "a program of another machine" "0 passed, 1 failed, 0 skipped" 1 "" foreign
+counts "a text that names no interpreter" "0 passed, 1 failed, 0 skipped" 1 "" text
+nr=$((nr + 1))
+if [ ! -e "$dir/made" ] && BUILD=$dir "$run" "$dir/foreign" |
+	grep -q '^# failed: .*foreign is for another machine$'; then
+	echo "ok $nr - a program of another machine is not started"
+else
+	echo "not ok $nr - a program of another machine is not started"
+	failed=1
+fi
 counts "all is skipped" "0 passed, 0 failed, 1 skipped" 1 "" skips
 counts "some is skipped" "1 passed, 0 failed, 1 skipped" 0 "" some
 counts "beside others" "5 passed, 0 failed, 1 skipped" 0 "good some" good

@@ -80,6 +80,7 @@ words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))
 $(MAN1): $(LKDF_BIN)
 	$(call say,MAN)
 	$(Q)mkdir -p $(@D)
+	$(Q)tools/native.sh $(LKDF_BIN)
 	$(Q)$(LKDF_BIN) help --man $(words_of_page) >$@
 
 # Functions by header, with the first lines of their comments; and a page for

@@ -232,6 +232,7 @@ bench-peers: $(LKDF_BIN) $(LKDF_BENCH) $(BENCH_PEERS) ## lkdf-bench and the prog
 
 # Each suite prints its table and writes build/bench-<suite>.json.
 $(addprefix bench-,$(BENCH_SUITES)): bench-%: bench-peers
+	$(Q)tools/native.sh $(LKDF_BIN) $(LKDF_BENCH)
 	$(Q)$(LKDF_BIN) bench $* $(BENCH_ARGS) --out $(BUILD)/bench-$*.json
 
 .PHONY: bench-control

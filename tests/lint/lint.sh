@@ -23,6 +23,7 @@ calls.py	lib has no fences, raw atomics, printing or exit
 globals.py	lib has no mutable globals
 tags.py	no struct of lib and tools is named as one of the system
 labels.py	ordered accesses are labelled, labels have partners
+names.sh	names of files are plain, the top of the tree is as listed
 spdx.sh	files state their licence
 spell.sh	codespell finds nothing
 format.sh	clang-format changes nothing

@@ -104,13 +104,11 @@ static struct {
 
 static void on_alarm(int sig)
 {
-	(void)sig;
-	if (watchdog_waits())
+	if (sig == SIGALRM && watchdog_waits())
 		return;
-	printf("not ok %d - program of seed %llu ends\n", ++tap_nr,
-	       (unsigned long long)at.p->seed);
-	printf("# hangs with %d workers, %s; --seed %llu --repeat 1000\n",
-	       at.workers, at.way, (unsigned long long)at.p->seed);
+	printf("not ok %d - a program ends\n"
+	       "# hangs with %d workers, %s; --seed %llu --repeat 1000\n",
+	       ++tap_nr, at.workers, at.way, (unsigned long long)at.p->seed);
 	program_print(at.p);
 	printf("1..%d\n", tap_nr);
 	fflush(stdout);
