@@ -27,8 +27,11 @@ static void share_workers(struct uring *u)
 	u->sq_mask = nr - 1;
 	u->cq_mask = *made->cq.kring_entries - 1;
 	u->tail = a_load(u->sq_tail, relaxed);
-	/* Entries go in order: the array stays as it is. */
-	for (i = 0; i < nr; i++)
+	/*
+	 * Entries go in order: the array stays as it is. liburing 2.9 sets up a
+	 * ring without one where the kernel can, and the order is the same.
+	 */
+	for (i = 0; array && i < nr; i++)
 		array[i] = i;
 }
 
