@@ -42,7 +42,8 @@ static int open_topo(struct lkdf *rt, const struct options *o)
 		.synthetic = o->topology,
 		.cpus = o->cpus,
 		.without_hwloc = o->raised,
-		.keeps = !config_tells_hwloc(),
+		.asks_hwloc = config_tells_hwloc(),
+		.keeps = true,
 	};
 
 	return topo_open(&a, &rt->topo);

@@ -88,8 +88,8 @@ static bool has_cpu(const struct plain_cpus *c, int os_cpu)
 }
 
 /*
- * Is it what hwloc would tell now? A cgroup that takes CPUs away takes them
- * from the affinity; one that gives CPUs gives some that are not kept.
+ * Is it what the system would tell now? A cgroup that takes CPUs away takes
+ * them from the affinity; one that gives CPUs gives some that are not kept.
  */
 static bool is_current(const struct kept *k)
 {

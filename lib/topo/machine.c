@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
+ * This machine is read from /sys, see plain.c: hwloc would load its plug-ins
+ * first, with the libraries of X11 and OpenCL, four times the instructions of
+ * all else that a first open does. hwloc is asked for machines that are made up
+ * or described in a file, and where the environment has a variable of hwloc's.
+ *
  * hwloc without I/O devices (its default), memory attributes and CPU kinds,
  * which would be most of the load time, and without its own binding of this
  * thread. Plug-ins for displays and GPUs stay off. Types we don't look at are
@@ -319,10 +324,12 @@ static int load_plain(const struct topo_attr *a, const char *why,
 		      struct machine *m)
 {
 	snprintf(m->source, sizeof(m->source), TOPO_PLAIN "%s", why);
-	if (!plain_machine(a, m))
-		return 0;
-	machine_fini(m);
-	return no_memory();
+	if (plain_machine(a, PLAIN_AFFINITY, m)) {
+		machine_fini(m);
+		return no_memory();
+	}
+	plain_add_memory(m);
+	return 0;
 }
 
 static void add_memory(struct machine *m)
@@ -360,6 +367,28 @@ static int ask_hwloc(const struct topo_attr *a, const char *synthetic,
 	return rc;
 }
 
+static int read_system(const struct topo_attr *a, struct machine *m)
+{
+	snprintf(m->source, sizeof(m->source), "sysfs");
+	if (plain_machine(a, PLAIN_ONLINE, m))
+		return no_memory();
+	add_memory(m);
+	return 0;
+}
+
+/* The machine as it was read the first time, or is now. */
+static int recall_system(const struct topo_attr *a, struct machine *m)
+{
+	int rc;
+
+	if (a->keeps && kept_copy(m))
+		return 0;
+	rc = read_system(a, m);
+	if (!rc && m->is_this_system && a->keeps)
+		kept_note(m);
+	return rc;
+}
+
 int machine_load(const struct topo_attr *a, const char *synthetic,
 		 struct machine *m)
 {
@@ -376,11 +405,10 @@ int machine_load(const struct topo_attr *a, const char *synthetic,
 		return no_memory();
 	if (why)
 		return load_plain(a, why, m);
-	if (synthetic || !a->keeps || !kept_copy(m)) {
+	if (synthetic || a->asks_hwloc)
 		rc = ask_hwloc(a, synthetic, m);
-		if (!rc && m->is_this_system && a->keeps)
-			kept_note(m);
-	}
+	else
+		rc = recall_system(a, m);
 	if (!rc && m->is_this_system && kept_cut(m))
 		rc = no_memory();
 	if (rc)

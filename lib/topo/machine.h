@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The raw machine as hwloc tells it, as plain numbers: the only file that
- * sees hwloc is machine.c; where hwloc cannot look, plain.c does. CPUs are
+ * The raw machine as plain numbers: plain.c reads it from /sys. The only file
+ * that sees hwloc is machine.c. CPUs are
  * already cut to what the cgroup and the affinity of the calling thread allow;
  * nodes are all there are.
  */
@@ -34,7 +34,7 @@ struct machine {
 	struct machine_cpu *cpu;
 	int *distance; /* nr_nodes * nr_nodes */
 	bool is_this_system;
-	char source[96]; /* "hwloc 2.9.0", or why it is without */
+	char source[96]; /* "sysfs", "hwloc 2.9.0", or why it is without */
 };
 
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Why hwloc must not look: hwloc 2.9 counts CPUs by growing a set until
- * sched_getaffinity() takes it, for ever if a filter refuses the call; it
- * asserts that the directory of nodes has one; and without a topology of CPUs
- * in /sys it tells a node of 0 bytes.
+ * The machine without hwloc, and why hwloc must not look: hwloc 2.9 counts CPUs
+ * by growing a set until sched_getaffinity() takes it, for ever if a filter
+ * refuses the call; it asserts that the directory of nodes has one; and without
+ * a topology of CPUs in /sys it tells a node of 0 bytes.
  */
 #include "topo/plain.h"
 
@@ -66,11 +66,15 @@ int plain_affinity(struct plain_cpus *c)
 	return !rc && !c->nr ? -ENOENT : rc;
 }
 
-static int read_cpus(const char *sys_root, struct plain_cpus *c)
+static int read_cpus(const char *sys_root, enum plain_which which,
+		     struct plain_cpus *c)
 {
 	long nr = sysconf(_SC_NPROCESSORS_ONLN);
+	int rc = -ENOENT;
+
 	/* Another machine's /sys: our affinity says nothing of it. */
-	int rc = sys_root ? -ENOENT : plain_affinity(c);
+	if (!sys_root && which == PLAIN_AFFINITY)
+		rc = plain_affinity(c);
 
 	if (rc && rc != -ENOMEM)
 		rc = sysfs_online_cpus(sys_root, add_range, c);
@@ -134,12 +138,37 @@ static void fill_cpu(const char *sys_root, int os_cpu, struct machine_cpu *cpu)
 	cpu->l3 = l3 < 0 ? MACHINE_NO_OBJECT + cpu->node : l3;
 }
 
-int plain_machine(const struct topo_attr *a, struct machine *m)
+static int by_l3(const void *a, const void *b)
+{
+	const struct machine_cpu *x = a, *y = b;
+
+	if (x->l3 != y->l3)
+		return x->l3 < y->l3 ? -1 : 1;
+	if (x->core != y->core)
+		return x->core < y->core ? -1 : 1;
+	return (x->os_cpu > y->os_cpu) - (x->os_cpu < y->os_cpu);
+}
+
+/* Cores with the same L3 follow one another, as hwloc numbers them. */
+static void number_cores(struct machine *m)
+{
+	int i, core, last = -1, nr = -1;
+
+	qsort(m->cpu, (size_t)m->nr_cpus, sizeof(*m->cpu), by_l3);
+	for (i = 0; i < m->nr_cpus; i++, last = core) {
+		core = m->cpu[i].core;
+		nr += core != last;
+		m->cpu[i].core = nr;
+	}
+}
+
+int plain_machine(const struct topo_attr *a, enum plain_which which,
+		  struct machine *m)
 {
 	struct plain_cpus c = { NULL, 0 };
 	int i, rc;
 
-	rc = read_cpus(a->sys_root, &c);
+	rc = read_cpus(a->sys_root, which, &c);
 	m->cpu = calloc((size_t)c.nr + 1, sizeof(*m->cpu));
 	if (rc || !m->cpu) {
 		free(c.os);
@@ -151,6 +180,7 @@ int plain_machine(const struct topo_attr *a, struct machine *m)
 	rc = plain_nodes(a, m);
 	for (i = 0; i < c.nr && !rc; i++)
 		fill_cpu(a->sys_root, c.os[i], &m->cpu[i]);
+	number_cores(m);
 	m->is_this_system = !a->sys_root;
 	free(c.os);
 	return rc;

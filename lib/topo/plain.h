@@ -28,15 +28,22 @@ int plain_affinity(struct plain_cpus *c);
  */
 int plain_reason(const char *sys_root, const char **why);
 
-/*
- * Nodes and CPUs that /sys tells: CPUs of this thread's affinity, else those
- * that are online, else as many as sysconf() says. Return: 0 or -ENOMEM.
- */
-int plain_machine(const struct topo_attr *a, struct machine *m);
+enum plain_which {
+	PLAIN_AFFINITY, /* CPUs that this thread may use */
+	PLAIN_ONLINE, /* all that are online */
+};
 
 /*
- * Gives the CPUs of the machine their nodes; one node for all, with the memory
- * that sysconf() tells, where /sys does not say. Return: 0 or -ENOMEM.
+ * Nodes and CPUs that /sys tells. Where the kernel does not tell the affinity,
+ * the CPUs are those that are online, and where it does not tell these either,
+ * as many as sysconf() says. Return: 0 or -ENOMEM.
+ */
+int plain_machine(const struct topo_attr *a, enum plain_which which,
+		  struct machine *m);
+
+/*
+ * Gives the CPUs of the machine their nodes; one node for all where /sys does
+ * not say. Return: 0 or -ENOMEM.
  */
 int plain_nodes(const struct topo_attr *a, struct machine *m);
 

@@ -187,6 +187,5 @@ int plain_nodes(const struct topo_attr *a, struct machine *m)
 	if (rc)
 		return -ENOMEM;
 	cut_memory(a, m);
-	plain_add_memory(m);
 	return 0;
 }

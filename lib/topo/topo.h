@@ -57,7 +57,7 @@ struct topo {
 	int quota; /* CPUs of the cgroup's quota, rounded up; 0: none */
 	int quota_milli; /* the same in thousandths of a CPU */
 	bool is_synthetic; /* not this machine: never pin, never mbind */
-	/* "hwloc 2.9.0", "synthetic numa:2 ...", "no hwloc: WHY". */
+	/* "sysfs", "hwloc 2.9.0", "synthetic numa:2 ...", "no hwloc: WHY". */
 	char source[128];
 };
 
@@ -70,6 +70,7 @@ struct topo_attr {
 	const char *synthetic;
 	const char *cpus; /* "0,2-5"; NULL or "": all that are allowed */
 	const char *without_hwloc; /* why; NULL: hwloc may look */
+	bool asks_hwloc; /* though no machine is made up */
 	bool keeps; /* this machine, for who opens next: see kept.h */
 	/* For tests; NULL: "/proc", "/sys", "/sys/fs/cgroup". */
 	const char *proc_root, *sys_root, *cgroup_root;

@@ -81,12 +81,13 @@ void probe_open(struct finding *f)
 		finding_say(f, DOCTOR_NONE, "open: no runtime opens");
 		return;
 	}
-	finding_say(f, DOCTOR_OK,
-		    "open: %.1f ms of CPU, %.1f again in a process: the first "
-		    "runtime asks hwloc and measures the clock for all; rings "
-		    "and threads of the blocking pool come with their first "
-		    "use",
-		    first, again);
+	finding_say(
+		f, DOCTOR_OK,
+		"open: %.1f ms of CPU, %.1f again in a process: the first "
+		"runtime reads the machine and measures the clock for all; "
+		"rings and threads of the blocking pool come with their first "
+		"use",
+		first, again);
 }
 
 void probe_topology(struct finding *f)

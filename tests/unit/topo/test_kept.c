@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * The machine that hwloc told the first time serves who opens next: whole,
+ * The machine that was read the first time serves who opens next: whole,
  * though the first thread was bound to one CPU, and for each thread cut to its
  * own affinity.
  */
@@ -67,7 +67,7 @@ static void a_bound_thread_keeps_the_whole_machine(void)
 	topo_close(t);
 	ok(kept_copy(&m), "the machine is kept");
 	ok(m.is_this_system, "this one");
-	has(m.source, "hwloc", "as hwloc told it: %s", m.source);
+	has(m.source, "sysfs", "as /sys told it: %s", m.source);
 	ok(m.nr_cpus >= CPU_COUNT(&all), "with all its CPUs");
 	machine_fini(&m);
 	is(sched_setaffinity(0, sizeof(all), &all), 0, "bound no more");

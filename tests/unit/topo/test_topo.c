@@ -343,7 +343,7 @@ static void this_machine_agrees_with_sysfs(void)
 	int rc;
 
 	ok(!t->is_synthetic, "this machine is real");
-	has(t->source, "hwloc 2.", "the source is hwloc");
+	has(t->source, "sysfs", "it is read from /sys");
 	rc = topo_check_sysfs(t, NULL, why, sizeof(why));
 	if (rc == -EIO)
 		skip("hwloc and sysfs agree", err_text());

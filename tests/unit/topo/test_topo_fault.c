@@ -247,6 +247,7 @@ int main(void)
 	tree_unpack(&tree, "two");
 	snprintf(sys_root, sizeof(sys_root), "%s", tree_path(&tree, "sys"));
 	setenv("HWLOC_FSROOT", tree.root, 1);
+	a.asks_hwloc = true;
 	is(topo_open(&a, &t), 0, "a machine of two nodes");
 	unsetenv("HWLOC_FSROOT");
 	the_check_survives_without_memory(t, sys_root);

@@ -9,6 +9,7 @@
 #include "topo/topo.h"
 
 #include <errno.h>
+#include <link.h>
 
 /* Each machine is read by hwloc and, with a reason, by the reader without. */
 static const char *without_hwloc;
@@ -20,6 +21,7 @@ static struct topo *open_tree(struct tree *tree, const char *name)
 	struct topo_attr a = {
 		.sys_root = sys_root,
 		.without_hwloc = without_hwloc,
+		.asks_hwloc = true,
 	};
 	struct topo *t = NULL;
 
@@ -76,6 +78,18 @@ static void first_threads_of_a_node_come_first(void)
 	is(t->node[1].nr_cores, 2, "node 1 has two cores");
 	is(topo_distance(t, 0, 1), 21, "distance as the firmware says");
 	is(topo_default_workers(t, false), 4, "one worker per core");
+	close_tree(&tree, t);
+}
+
+static void cores_of_a_cache_come_together(void)
+{
+	struct tree tree;
+	struct topo *t = open_tree(&tree, "two-caches");
+	char buf[64];
+
+	is(t->nr_l3, 2, "two caches of level 3 in a node");
+	has(order(t, buf, sizeof(buf)), "0 2 1 3",
+	    "cores of one cache, then of the other");
 	close_tree(&tree, t);
 }
 
@@ -200,7 +214,7 @@ static void the_check_says_when_it_cannot_read(void)
 
 static void a_list_cuts_nodes_and_cores(void)
 {
-	struct topo_attr a = { .cpus = "5,2" };
+	struct topo_attr a = { .cpus = "5,2", .asks_hwloc = true };
 	struct topo *t = NULL;
 	struct tree tree;
 
@@ -262,7 +276,9 @@ static void both_readers_agree_here(void)
 	struct topo *t[2] = { NULL, NULL };
 	int i;
 
+	a.asks_hwloc = true;
 	is(topo_open(&a, &t[0]), 0, "this machine opens");
+	has(t[0]->source, "hwloc 2.", "by hwloc");
 	a.without_hwloc = "a test";
 	is(topo_open(&a, &t[1]), 0, "without hwloc, too");
 	is(t[1]->nr_nodes, t[0]->nr_nodes, "nodes are as many");
@@ -279,10 +295,40 @@ static void both_readers_agree_here(void)
 	topo_close(t[1]);
 }
 
+static int see_loads(struct dl_phdr_info *info, size_t size, void *u)
+{
+	(void)size;
+	*(unsigned long long *)u = info->dlpi_adds;
+	return 1;
+}
+
+/* Libraries that were loaded so far, those that are gone included. */
+static unsigned long long nr_loads(void)
+{
+	unsigned long long nr = 0;
+
+	dl_iterate_phdr(see_loads, &nr);
+	return nr;
+}
+
+/* The first one in the process. */
+static void this_machine_needs_no_plugins(void)
+{
+	struct topo_attr a = { .without_hwloc = NULL };
+	unsigned long long nr = nr_loads();
+	struct topo *t = NULL;
+
+	is(topo_open(&a, &t), 0, "this machine opens");
+	is(strcmp(t->source, "sysfs"), 0, "from /sys: %s", t->source);
+	topo_close(t);
+	ok(nr_loads() == nr, "no plug-in of hwloc is loaded");
+}
+
 static void machines_are_read(const char *without)
 {
 	without_hwloc = without;
 	first_threads_of_a_node_come_first();
+	cores_of_a_cache_come_together();
 	the_way_back_may_be_longer();
 	a_node_without_memory_has_cpus();
 	a_node_without_cpus_has_memory();
@@ -294,6 +340,7 @@ static void machines_are_read(const char *without)
 int main(void)
 {
 	tap_start(60);
+	this_machine_needs_no_plugins();
 	machines_are_read(NULL);
 	machines_are_read("a test");
 	the_reader_cuts_memory();
