@@ -157,7 +157,10 @@ struct team {
 /* A thread, as OpenMP sees it; a task has its own while it runs. */
 struct self {
 	struct team *team; /* NULL: not asked for yet */
-	struct lkdf_ctx *c; /* NULL: tasks run at once */
+	/* The body that it is in, of whatever team; NULL: none. In a team of
+	 * one tasks run at once. */
+	struct lkdf_ctx *c;
+	const void *task; /* another address for each task that runs; or NULL */
 	struct env env;
 	unsigned num;
 	bool is_final;
@@ -193,7 +196,7 @@ struct pool *pool_own(unsigned nr);
 struct pool *pool_borrow(unsigned nr);
 void pool_return(struct pool *p);
 
-/* Workers of this thread's pool: threads of a region that asks for none. */
+/* Threads of a region that asks for none: as many as lkdf has workers then. */
 unsigned pool_default(void);
 
 /* ---- teams -------------------------------------------------------------- */
@@ -221,8 +224,9 @@ struct region {
 /* A team of one, where this thread is. */
 void team_init(struct team *t, const struct region *r);
 
-/* This thread is one of the team from here on. */
-void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num);
+/* This thread is one of the team from here on, in a task with that address. */
+void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num,
+		const void *task);
 
 /* Threads that it has had. */
 unsigned team_run(const struct region *r);

@@ -37,7 +37,7 @@ static void begin_region(const struct work *first)
 	*r = (struct old_region){ .outer = region };
 	team_init(&r->team, &(struct region){ .first = first });
 	r->before = gomp_self;
-	team_enter(&r->team, NULL, 0);
+	team_enter(&r->team, r->before.c, 0, r);
 	region = r;
 }
 

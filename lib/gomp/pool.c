@@ -18,9 +18,11 @@ static struct {
 
 	/* Under lock. */
 	struct pool *idle;
-	unsigned nr_taken;
 	bool has_failed; /* that no runtime opens was told */
 } pools = { .lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT };
+
+/* Workers that lkdf has by default; 0: no runtime has been opened so yet. */
+static _Atomic(uint32_t) nr_default;
 
 static __thread struct pool *own __attribute__((tls_model("initial-exec")));
 
@@ -38,7 +40,6 @@ void pool_return(struct pool *p)
 	pthread_mutex_lock(&pools.lock);
 	p->next = pools.idle;
 	pools.idle = p;
-	pools.nr_taken--;
 	pthread_mutex_unlock(&pools.lock);
 }
 
@@ -63,7 +64,6 @@ static void after_fork(void)
 static void after_fork_child(void)
 {
 	pools.idle = NULL;
-	pools.nr_taken = 0;
 	own = NULL;
 	if (gomp_self.team && gomp_self.team->level == 0)
 		pthread_setspecific(pools.key, NULL);
@@ -136,6 +136,8 @@ static struct pool *open_here(unsigned nr)
 	}
 	lkdf_stat(p->rt, "lkdf.substitutes", &nr_more);
 	p->nr = (unsigned)lkdf_nr_workers(p->rt) - (unsigned)nr_more;
+	if (!nr)
+		a_store(&nr_default, p->nr, relaxed);
 	if (!open_gang(p))
 		return p;
 	tell_failure();
@@ -173,16 +175,8 @@ struct pool *pool_borrow(unsigned nr)
 	pthread_once(&pools.once, watch_ends);
 	pthread_mutex_lock(&pools.lock);
 	p = find_idle(nr);
-	pools.nr_taken++;
 	pthread_mutex_unlock(&pools.lock);
-	if (!p)
-		p = pool_open(nr);
-	if (p)
-		return p;
-	pthread_mutex_lock(&pools.lock);
-	pools.nr_taken--;
-	pthread_mutex_unlock(&pools.lock);
-	return NULL;
+	return p ? p : pool_open(nr);
 }
 
 static void close_own(void)
@@ -191,9 +185,6 @@ static void close_own(void)
 
 	own = NULL;
 	pthread_setspecific(pools.key, NULL);
-	pthread_mutex_lock(&pools.lock);
-	pools.nr_taken--;
-	pthread_mutex_unlock(&pools.lock);
 	pool_close(p);
 }
 
@@ -210,11 +201,31 @@ struct pool *pool_own(unsigned nr)
 	return own;
 }
 
+/* For others: it lies idle until a region needs one. */
+static unsigned open_default(void)
+{
+	struct pool *p;
+
+	pthread_once(&pools.once, watch_ends);
+	p = pool_open(0);
+	if (!p)
+		return 1;
+	pool_return(p);
+	return p->nr;
+}
+
+/* The first one is this thread's own: a region is likely to come next. */
 unsigned pool_default(void)
 {
-	struct pool *p = own ? own : pool_own(0);
+	uint32_t nr = a_load(&nr_default, relaxed);
 
-	return p ? p->nr : 1;
+	if (likely(nr))
+		return nr;
+	if (!own && !gomp_self.c) {
+		pool_own(0);
+		nr = a_load(&nr_default, relaxed);
+	}
+	return nr ? nr : open_default();
 }
 
 /*

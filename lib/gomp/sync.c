@@ -5,6 +5,8 @@
 
 #include "base/lock.h"
 
+#include <stdlib.h>
+
 static struct lock critical, atomic;
 
 void GOMP_critical_start(void)
@@ -42,8 +44,9 @@ void GOMP_atomic_end(void)
 
 /*
  * Each call has a default version, OpenMP 3.0's, and one for programs of gcc
- * before 4.4. Fortran's names end in _: a simple lock is passed as in C, a
- * nestable one of 16 bytes by a pointer to it.
+ * before 4.4. Fortran's names end in _: a simple lock is passed as in C. A
+ * nestable one is a variable of 8 bytes there, too few for it: init puts a
+ * pointer to a lock of the heap there, and destroy frees that.
  */
 #define VERSIONS(name)                                      \
 	__asm__(".symver " #name "30, " #name "@@OMP_3.0"); \
@@ -66,10 +69,10 @@ void GOMP_atomic_end(void)
 	VERSIONS(name);                                   \
 	VERSIONS(name##_);
 
-#define NESTED(type, name, call, old)                       \
+#define NESTED(type, name, call, far, old)                  \
 	VERSION(type, name##30, struct nest *n, call(n))    \
 	VERSION(type, name##25, struct nest_25 *n, old(n))  \
-	VERSION(type, name##_30, struct nest **n, call(*n)) \
+	VERSION(type, name##_30, struct nest **n, far)      \
 	VERSION(type, name##_25, struct nest_25 *n, old(n)) \
 	VERSIONS(name);                                     \
 	VERSIONS(name##_);
@@ -129,7 +132,7 @@ _Static_assert(sizeof(struct nest_25) == 8, "as libgomp had it");
 
 static const void *nest_self(void)
 {
-	return gomp_self.c ? (const void *)gomp_self.c : &gomp_self;
+	return gomp_self.task ? gomp_self.task : &gomp_self;
 }
 
 static bool nest_has(struct nest *n)
@@ -173,6 +176,21 @@ static void nest_unset(struct nest *n)
 	lock_give(&n->lock);
 }
 
+/* Fortran's. */
+static void far_init(struct nest **n)
+{
+	*n = malloc(sizeof(**n));
+	if (!*n)
+		gomp_die("no memory for a lock");
+	nest_init(*n);
+}
+
+static void far_destroy(struct nest **n)
+{
+	free(*n);
+	*n = NULL;
+}
+
 static bool old_has(struct nest_25 *n)
 {
 	return (a_load(&n->lock.word, relaxed) & FUTEX_TID_MASK) ==
@@ -207,8 +225,8 @@ static void old_unset(struct nest_25 *n)
 		lock_give(&n->lock);
 }
 
-NESTED(void, omp_init_nest_lock, nest_init, old_init)
-NESTED(void, omp_destroy_nest_lock, nest_destroy, old_destroy)
-NESTED(void, omp_set_nest_lock, nest_set, old_set)
-NESTED(void, omp_unset_nest_lock, nest_unset, old_unset)
-NESTED(int, omp_test_nest_lock, nest_test, old_test)
+NESTED(void, omp_init_nest_lock, nest_init, far_init(n), old_init)
+NESTED(void, omp_destroy_nest_lock, nest_destroy, far_destroy(n), old_destroy)
+NESTED(void, omp_set_nest_lock, nest_set, nest_set(*n), old_set)
+NESTED(void, omp_unset_nest_lock, nest_unset, nest_unset(*n), old_unset)
+NESTED(int, omp_test_nest_lock, nest_test, nest_test(*n), old_test)

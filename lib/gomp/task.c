@@ -37,12 +37,14 @@ struct task {
 	_Alignas(ARG_ALIGN) char arg[];
 };
 
-static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num)
+static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num,
+		       const void *task)
 {
 	struct self *self = &gomp_self;
 
 	self->team = h->team;
 	self->c = c;
+	self->task = task;
 	self->env = h->env ? *h->env : h->team->env;
 	self->num = num;
 	self->is_final = h->is_final;
@@ -62,6 +64,7 @@ static void end_task(const struct self *before)
 		depends_free(self->depends);
 	self->team = before->team;
 	self->c = before->c;
+	self->task = before->task;
 	self->env = before->env;
 	self->num = before->num;
 	self->is_final = before->is_final;
@@ -83,7 +86,7 @@ int task_run(struct lkdf_ctx *c, void *arg)
 	struct detach *d = t->head.detach;
 
 	count_begun(&t->head.team->pool->tally[num]);
-	begin_task(&t->head, c, num);
+	begin_task(&t->head, c, num, &before);
 	if (d && detach_hold(d, c))
 		d = NULL;
 	t->head.fn(t->head.block ? t->head.block : t->arg);
@@ -221,6 +224,7 @@ static void run_now(const struct task_args *a)
 {
 	struct self before = gomp_self;
 
+	gomp_self.task = &before;
 	gomp_self.is_final = will_be_final(a);
 	gomp_self.depends = NULL;
 	if (a->copy) {

@@ -28,10 +28,12 @@ struct team *team_start(void)
 }
 
 /* A thread of the team, from here to the end of its function. */
-void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num)
+void team_enter(struct team *t, struct lkdf_ctx *c, unsigned num,
+		const void *task)
 {
 	gomp_self = (struct self){ .team = t,
 				   .c = c,
+				   .task = task,
 				   .env = t->env,
 				   .num = num,
 				   .share = &t->first,
@@ -45,7 +47,7 @@ static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
 	struct self before = gomp_self;
 	struct team *t = u;
 
-	team_enter(t, c, num);
+	team_enter(t, c, num, &before);
 	t->fn(t->data);
 	share_leave();
 	depends_free(gomp_self.depends);
@@ -58,7 +60,7 @@ static void run_alone(struct team *t)
 
 	t->nr = 1;
 	t->pool = NULL;
-	team_enter(t, NULL, 0);
+	team_enter(t, before.c, 0, &before);
 	t->fn(t->data);
 	detach_wait(t);
 	share_free_work(&t->first.work);
@@ -89,7 +91,7 @@ static unsigned choose_threads(const struct team *outer, unsigned nr)
 	if (!nr)
 		nr = gomp_self.env.nr_threads;
 	if (!nr)
-		nr = outer->nr_active ? outer->nr : pool_default();
+		nr = pool_default();
 	if (nr > MAX_THREADS)
 		nr = MAX_THREADS;
 	nr = nr < limit ? nr : limit;

@@ -70,11 +70,22 @@ ok $? 'no call that belongs to a team is left to libgomp'
 
 # ---- programs --------------------------------------------------------------
 
-for name in loops regions tasks reductions doacross detach teams calls; do
+# compile LEVEL NAME PROGRAM: of C, or with its suffix of another language
+compile() {
+	case $2 in
+	*.f90) gfortran "$1" -fopenmp -o "$3" "tests/gomp/$2" ;;
+	*) gcc "$1" -fopenmp -o "$3" "tests/gomp/$2.c" ;;
+	esac >"$dir/log" 2>&1
+}
+for name in loops regions levels tasks reductions doacross detach teams calls \
+	locks.f90; do
+	if [ "$name" = locks.f90 ] && ! command -v gfortran >"$dir/log"; then
+		skip "$name" 'no gfortran'
+		continue
+	fi
 	for level in $levels; do
 		program=$dir/$name$level
-		gcc "-O$level" -fopenmp -o "$program" "tests/gomp/$name.c" \
-			>"$dir/log" 2>&1 || {
+		compile "-O$level" "$name" "$program" || {
 			ok 1 "$name is compiled"
 			continue
 		}
