@@ -14,6 +14,7 @@
 #define TASK_NOGROUP 0x800u
 #define TASK_REDUCTION 0x1000u
 #define TASK_DETACH 0x2000u
+#define TASK_STRICT 0x4000u
 
 struct order;
 

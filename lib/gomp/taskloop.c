@@ -4,6 +4,9 @@
 #include "gomp/reduce.h"
 #include "gomp/task.h"
 
+/* grainsize(strict: n); num_tasks() is as strict without the word. */
+#define STRICT_GRAIN (TASK_GRAINSIZE | TASK_STRICT)
+
 /* Iterations of the first tasks, and how many have one more than the rest. */
 struct split {
 	uint64_t nr_tasks, each, nr_more;
@@ -13,6 +16,12 @@ static struct split split_loop(uint64_t nr, uint64_t asked, unsigned flags)
 {
 	struct split s = { .nr_tasks = asked };
 
+	if (asked && (flags & STRICT_GRAIN) == STRICT_GRAIN) {
+		/* The last task has what is left. */
+		s.each = asked < nr ? asked : nr;
+		s.nr_tasks = (nr - 1) / s.each + 1;
+		return s;
+	}
 	if (!asked)
 		s.nr_tasks = team_self()->nr;
 	else if (flags & TASK_GRAINSIZE)

@@ -78,7 +78,7 @@ compile() {
 	esac >"$dir/log" 2>&1
 }
 for name in loops regions levels tasks reductions doacross detach teams calls \
-	locks.f90; do
+	strict locks.f90; do
 	if [ "$name" = locks.f90 ] && ! command -v gfortran >"$dir/log"; then
 		skip "$name" 'no gfortran'
 		continue
