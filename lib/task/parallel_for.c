@@ -167,6 +167,7 @@ static int get_kind(struct lkdf *rt, struct lkdf_kind **out)
 		.fn = piece_body,
 		.arg_size = sizeof(struct piece),
 	};
+	static const struct kind_ops loop_kinds = { .told = LKDF_KIND_IS_LOOP };
 	struct lkdf_kind *k = NULL;
 	int rc = 0;
 
@@ -175,7 +176,7 @@ static int get_kind(struct lkdf *rt, struct lkdf_kind **out)
 	pthread_mutex_unlock(&rt->lock);
 	if (*out)
 		return 0;
-	rc = kind_create(rt, &attr, &k);
+	rc = kind_create_sort(rt, &loop_kinds, &attr, &k);
 	if (rc)
 		return rc;
 	pthread_mutex_lock(&rt->lock);

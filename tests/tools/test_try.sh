@@ -13,16 +13,18 @@ command -v python3 >/dev/null || {
 }
 
 for name in alone together_memory together_clean together_asleep \
-	together_crowded; do
+	together_crowded alone_loop together_loop together_slow_loop \
+	together_more; do
 	python3 tests/api/report/tried.py $name "$dir/$name.lkdf"
 done
 
-# command NAME: with one worker it is recorded as alone, with four as NAME
+# command NAME: with one worker it is recorded as $alone, with four as NAME
+alone=alone
 command_of() {
 	cat >"$dir/$1" <<END
 #!/bin/sh
 echo output of the command
-[ "\$LKDF_WORKERS" = 1 ] && name=alone || name=$1
+[ "\$LKDF_WORKERS" = 1 ] && name=$alone || name=$1
 exec cp "$dir/\$name.lkdf" "\$LKDF_TRACE"
 END
 	chmod +x "$dir/$1"
@@ -49,6 +51,18 @@ tried together_crowded '^with 4 workers bodies had no CPU of their own: not judg
 ok $? 'more workers than CPUs are not judged'
 ! grep -q 'count takes' "$dir/log"
 ok $? 'and no kind is named for them'
+tried together_more '^count has 800 bodies with 4 workers and 400 with 1: not compared'
+ok $? 'another number of bodies is another amount of work: not compared'
+! grep -q 'times as long with 4' "$dir/log"
+ok $? 'and no kind is slower for it'
+alone=alone_loop
+tried together_loop '^no kind that was judged takes 1\.5 times as long'
+ok $? 'a loop that is cut into longer pieces is not slower'
+grep -qE '^for, all +352 ms +352 ms$' "$dir/log"
+ok $? 'the table has the time of the loop'
+tried together_slow_loop '^for takes at least 5\.0 times as long with 4 workers'
+ok $? 'a loop whose pieces take longer in all is'
+alone=alone
 "$lkdf" try -q --json -w 1,4 "$dir/together_memory" >"$dir/log" 2>"$dir/err" &&
 	python3 - "$dir/log" <<'END'
 import json

@@ -240,12 +240,14 @@ static void set_window(struct load *l, const struct report_window *w)
 	r->has_window = l->from || l->to < end;
 }
 
-static void note_members(const struct load *l)
+static void note_flags(const struct load *l)
 {
 	struct kind *k = l->r->kind, *end = k + l->r->nr_kinds;
 
-	for (; k < end; k++)
+	for (; k < end; k++) {
 		k->is_member = l->flags_of[k->name] & LKDF_KIND_IS_MEMBER;
+		k->is_loop = l->flags_of[k->name] & LKDF_KIND_IS_LOOP;
+	}
 }
 
 int report_load(struct report *r, FILE *f, const struct report_window *w,
@@ -272,7 +274,7 @@ int report_load(struct report *r, FILE *f, const struct report_window *w,
 		rc = keep_records(&l);
 	}
 	if (!rc)
-		note_members(&l);
+		note_flags(&l);
 	if (!rc)
 		rc = link_records(&l);
 	runs_fini(&l);

@@ -212,6 +212,7 @@ struct kind {
 	uint64_t p50, p99, max;
 	uint64_t waited50, waited99, nr_waited;
 	bool is_member; /* bodies are members of a gang, and of these: */
+	bool is_loop; /* bodies are parts of loops, of any length */
 	uint32_t nr_first; /* on worker 0: runs of the gang */
 	uint64_t waited; /* in all */
 	uint64_t nr_pooled; /* bodies that the blocking pool ran */

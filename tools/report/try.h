@@ -12,6 +12,8 @@
 /* A kind is slower together from so many times on, if it has such a share. */
 #define SLOWER 1.5
 #define LEAST_SHARE 0.05
+/* So many bodies more or less are another amount of work. */
+#define OTHER_WORK 0.1
 /* Bodies that had no CPU for such a share of time are not judged. */
 #define MOST_TAKEN 0.1
 
@@ -47,6 +49,11 @@ double try_mean(const struct kind *k);
 const struct kind *try_kind(const struct run *run, const char *name);
 /* Each body had a CPU: else its time is that of others. */
 bool try_is_judged(const struct run *run);
+/* The time by which the table shows it: of a body, of a loop that of all. */
+double try_shown(const struct kind *k);
+/* It has another number of bodies than in the first run: not compared. */
+bool try_is_other_work(const struct tried *t, const struct run *run,
+		       const char *name);
 /* How many times as long as in the first run; 0: not to be told. */
 double try_times(const struct tried *t, const struct run *run,
 		 const char *name);

@@ -53,7 +53,7 @@ static void put_mean(const struct tried *t, const struct run *run,
 
 	fprintf(out, times > 0 ? "<td class=\"slow\">" : "<td>");
 	if (k)
-		fputs(words_time((uint64_t)try_mean(k)).text, out);
+		fputs(words_time((uint64_t)try_shown(k)).text, out);
 	else
 		fputs("-", out);
 	if (times > 0)

@@ -28,15 +28,54 @@ bool try_is_judged(const struct run *run)
 	       share_of(r->time[TIME_TAKEN], worker_time(r)) < MOST_TAKEN;
 }
 
+double try_shown(const struct kind *k)
+{
+	return k->is_loop ? (double)k->total : try_mean(k);
+}
+
+/* It has a share of the run that is worth a word. */
+static bool is_large(const struct run *run, const struct kind *k)
+{
+	return k && k->nr &&
+	       share_of(k->total, worker_time(&run->report)) >= LEAST_SHARE;
+}
+
+bool try_is_other_work(const struct tried *t, const struct run *run,
+		       const char *name)
+{
+	const struct kind *k = try_kind(run, name);
+	const struct kind *base = try_kind(&t->run[0], name);
+	double share;
+
+	if (run == t->run || !is_large(run, k) || !base || !base->nr ||
+	    k->is_loop || !try_is_judged(run))
+		return false;
+	share = (double)k->nr / (double)base->nr;
+	return share < 1 - OTHER_WORK || share > 1 + OTHER_WORK;
+}
+
+/*
+ * A loop is the same work in other pieces: the time of all of them counts.
+ * Those of the thread that called it are in no lane; with the first number of
+ * workers they took as long as that run at most.
+ */
+static double compare_loops(const struct tried *t, const struct kind *k,
+			    const struct kind *base)
+{
+	return (double)k->total / (double)(base->total + t->run[0].report.wall);
+}
+
 double try_times(const struct tried *t, const struct run *run, const char *name)
 {
 	const struct kind *k = try_kind(run, name);
-	double base = try_mean(try_kind(&t->run[0], name)), times;
+	const struct kind *base = try_kind(&t->run[0], name);
+	double times;
 
-	if (run == t->run || base <= 0 || !k || !try_is_judged(run) ||
-	    share_of(k->total, worker_time(&run->report)) < LEAST_SHARE)
+	if (run == t->run || !base || !base->total || !is_large(run, k) ||
+	    !try_is_judged(run) || try_is_other_work(t, run, name))
 		return 0;
-	times = try_mean(k) / base;
+	times = k->is_loop ? compare_loops(t, k, base)
+			   : try_mean(k) / try_mean(base);
 	return times >= SLOWER ? times : 0;
 }
 

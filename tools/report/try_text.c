@@ -11,6 +11,7 @@ static void print_table(const struct tried *t, FILE *out)
 {
 	const struct report *first = &t->run[0].report;
 	const struct kind *k;
+	char label[64];
 	uint32_t i;
 	unsigned n;
 
@@ -22,15 +23,42 @@ static void print_table(const struct tried *t, FILE *out)
 		fprintf(out, " %10s", words_time(t->run[n].report.wall).text);
 	fprintf(out, "\n");
 	for (i = 0; i < first->nr_kinds; i++) {
-		fprintf(out, "%-20.20s", kind_name(first, i));
+		snprintf(label, sizeof(label),
+			 first->kind[i].is_loop ? "%.14s, all" : "%.20s",
+			 kind_name(first, i));
+		fprintf(out, "%-20s", label);
 		for (n = 0; n < t->nr; n++) {
 			k = try_kind(&t->run[n], kind_name(first, i));
 			fprintf(out, " %10s",
-				k ? words_time((uint64_t)try_mean(k)).text
+				k ? words_time((uint64_t)try_shown(k)).text
 				  : "-");
 		}
 		fprintf(out, "\n");
 	}
+}
+
+/* 1: it is slower; 0: it is not, or is not compared, which is said. */
+static unsigned say_kind(const struct tried *t, const struct run *run,
+			 const struct kind *base, FILE *out)
+{
+	const char *name =
+		kind_name(&t->run[0].report, base - t->run[0].report.kind);
+	const struct kind *k = try_kind(run, name);
+	double times = try_times(t, run, name);
+
+	if (try_is_other_work(t, run, name))
+		fprintf(out,
+			"%s has %" PRIu64 " bodies with %u workers and %" PRIu64
+			" with %u: not compared\n",
+			name, k->nr, run->workers, base->nr, t->run[0].workers);
+	if (times <= 0)
+		return 0;
+	fprintf(out,
+		"%s takes %s%.1f times as long with %u workers as with "
+		"%u: %s\n",
+		name, base->is_loop ? "at least " : "", times, run->workers,
+		t->run[0].workers, try_meaning(run, k));
+	return 1;
 }
 
 static void say_times(const struct tried *t, FILE *out)
@@ -38,7 +66,6 @@ static void say_times(const struct tried *t, FILE *out)
 	const struct report *first = &t->run[0].report;
 	const struct run *run;
 	unsigned nr = 0;
-	double times;
 	uint32_t i;
 
 	for (run = t->run + 1; run < t->run + t->nr; run++) {
@@ -47,19 +74,8 @@ static void say_times(const struct tried *t, FILE *out)
 				"with %u workers bodies had no CPU of their "
 				"own: not judged\n",
 				run->workers);
-		for (i = 0; i < first->nr_kinds; i++) {
-			times = try_times(t, run, kind_name(first, i));
-			if (times <= 0)
-				continue;
-			nr++;
-			fprintf(out,
-				"%s takes %.1f times as long with %u workers "
-				"as with %u: %s\n",
-				kind_name(first, i), times, run->workers,
-				t->run[0].workers,
-				try_meaning(run, try_kind(run, kind_name(first,
-									 i))));
-		}
+		for (i = 0; i < first->nr_kinds; i++)
+			nr += say_kind(t, run, &first->kind[i], out);
 	}
 	if (!nr)
 		fprintf(out,
@@ -197,6 +213,7 @@ static void write_run(struct json *j, const struct tried *t,
 		json_text(j, "name", name);
 		json_int(j, "bodies", (int64_t)r->kind[i].nr);
 		json_int(j, "mean_ns", (int64_t)try_mean(&r->kind[i]));
+		json_int(j, "total_ns", (int64_t)r->kind[i].total);
 		json_fixed(j, "slower", try_times(t, run, name), 3);
 		write_counts(j, try_counts(run, name));
 		json_close(j, '}');

@@ -345,6 +345,7 @@ enum lkdf_kind_bit {
 	LKDF_KIND_IS_OURS = 16, /* the library's own, not the program's */
 	LKDF_KIND_IS_DEVICE = 32, /* tasks are kernels of a device */
 	LKDF_KIND_IS_MEMBER = 64, /* bodies are members of a gang */
+	LKDF_KIND_IS_LOOP = 128, /* bodies are parts of loops, of any length */
 };
 
 /* Flags of a task in TASKS. */

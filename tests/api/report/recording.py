@@ -6,7 +6,7 @@ is recorded is known to the nanosecond. One tick is one nanosecond.
 import struct
 import zlib
 
-IS_MEMBER = 64  # a flag of kinds
+IS_MEMBER, IS_LOOP = 64, 128  # flags of kinds
 EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('wake', '', ''), ('run_begin', 'frame', 'run'),
           ('run_end', 'frame', 'errno'), ('remote', 'data', 'bytes'),

@@ -7,7 +7,7 @@ a hundred bodies of that kind, for tests/tools/pmu_fake.c.
 """
 import sys
 
-from recording import MS, START, US, Machine, Trace, samples
+from recording import IS_LOOP, MS, START, US, Machine, Trace, samples
 
 
 def counters(workers, length, cpu=1.0, queued=0.0):
@@ -47,9 +47,47 @@ def together_crowded():
     return trace
 
 
+def loops(workers, pieces, total):
+    """A loop that is cut into so many pieces, of so long in all."""
+    trace = Trace(workers)
+    machine = Machine(trace, workers)
+    trace.kind('for', IS_LOOP)
+    for _ in range(pieces):
+        machine.run('for', total // pieces, 0)
+    samples(trace, workers, max(machine.free), 1.0, 0.0, MS)
+    return trace
+
+
+def alone_loop():
+    """A thousand pieces on one worker."""
+    return loops(1, 1000, 352 * MS)
+
+
+def together_loop():
+    """The same work in 80 pieces: each is longer, all of them are not."""
+    return loops(4, 80, 352 * MS)
+
+
+def together_slow_loop():
+    """Bodies meet: ten times the work's time, in pieces as short as alone."""
+    return loops(4, 10000, 3520 * MS)
+
+
+def together_more():
+    """Twice the bodies, each twice as long: another amount of work."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    for _ in range(800):
+        machine.run('count', 40 * US, 0)
+        machine.run('other', 100 * US, 0)
+    samples(trace, 4, max(machine.free), 1.0, 0.0, MS)
+    return trace
+
+
 TRIED = {f.__name__: f for f in (
     alone, together_memory, together_clean, together_asleep,
-    together_crowded)}
+    together_crowded, alone_loop, together_loop, together_slow_loop,
+    together_more)}
 
 
 def write_bodies(trace, path):
