@@ -46,7 +46,8 @@ static struct lkdf_scope *scope_of(struct lkdf *rt, const struct lkdf_ctx *c)
 	const struct loop *outer = thread_self()->loop;
 
 	if (c)
-		return c->frame ? c->owner->scope(c) : c->task->scope;
+		return c->frame || !c->task ? c->owner->scope(c)
+					    : c->task->scope;
 	return outer && outer->rt == rt ? outer->scope : rt->root;
 }
 

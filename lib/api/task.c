@@ -11,11 +11,13 @@
 #include "mechanism/team/team.h"
 #include "run/always.h"
 #include "run/frame.h"
+#include "sched/current.h"
 #include "scope/deadline.h"
 #include "scope/event_pulse.h"
 #include "task/after.h"
 #include "task/again.h"
 #include "task/fn_kind.h"
+#include "task/parallel_for.h"
 #include "task/step.h"
 #include "task/task.h"
 #include "task/uses.h"
@@ -263,7 +265,9 @@ int lkdf_input_error(const struct lkdf_ctx *c, unsigned input)
 
 static struct lkdf_scope *scope_of(const struct lkdf_ctx *c)
 {
-	return c->frame ? c->frame->scope : c->task->scope;
+	if (c->frame)
+		return c->frame->scope;
+	return c->task ? c->task->scope : c->owner->scope(c);
 }
 
 int lkdf_cancelled(const struct lkdf_ctx *c)
@@ -294,7 +298,8 @@ static const struct lkdf_kind *kind_of(const struct lkdf_ctx *c)
 
 void *lkdf_scratch(struct lkdf_ctx *c)
 {
-	size_t size = border_ctx(c, "scratch") ? 0 : kind_of(c)->scratch_size;
+	bool is_none = border_ctx(c, "scratch") || loop_is_block(c);
+	size_t size = is_none ? 0 : kind_of(c)->scratch_size;
 
 	return size ? scratch_get(c->ex, size) : NULL;
 }
@@ -307,6 +312,15 @@ uint64_t lkdf_seq(const struct lkdf_ctx *c)
 const void *lkdf_run_arg(const struct lkdf_ctx *c)
 {
 	return !border_ctx(c, "run_arg") && c->frame ? c->frame->arg : NULL;
+}
+
+struct lkdf_ctx *lkdf_current(struct lkdf **rt)
+{
+	struct lkdf_ctx *c = current_get();
+
+	if (rt)
+		*rt = c ? c->ex->rt : NULL;
+	return c;
 }
 
 struct lkdf *lkdf_runtime(const struct lkdf_ctx *c)
@@ -351,6 +365,9 @@ int lkdf_worker(const struct lkdf_ctx *c)
 {
 	int rc = border_ctx(c, "worker");
 
+	if (!rc && c->ex->id == OUTSIDE_ID)
+		rc = err(-ESRCH, "worker: a thread of the program, in a loop's "
+				 "function");
 	return rc ? rc : c->ex->id;
 }
 

@@ -119,6 +119,7 @@ void thread_forked(void)
 	}
 	t->executor = NULL;
 	t->loop = t->loop_task = NULL;
+	t->current = NULL;
 }
 
 void thread_retire(void)

@@ -50,6 +50,10 @@ struct thread {
 	/* This thread only: the loop whose function it is in, and the task of
 	 * that piece of it; NULL: in none. */
 	void *loop, *loop_task;
+
+	/* This thread only, where it is no executor: the context of the loop's
+	 * block that it is in; NULL: in none. See sched/current.h. */
+	void *current;
 };
 
 /* This thread's; NULL: none yet. */

@@ -75,6 +75,9 @@ struct lkdf {
 	bool has_membarrier; /* where there are several workers */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */
+	/* Stands for threads of the program in contexts of loops' blocks: it
+	 * has a runtime and an id, and no thread. */
+	struct executor *outside;
 	struct trace trace;
 	struct hooks hooks;
 	struct runtime_parts *parts; /* what these point into: rt/open.c */
@@ -176,6 +179,14 @@ static inline void runtime_show(struct executor *ex)
 {
 	if (ex && ex->worker)
 		worker_show(ex->worker);
+}
+
+#define OUTSIDE_ID (-1) /* of lkdf.outside */
+
+/* As which an executor allocates and pushes; NULL: a thread of the user. */
+static inline struct executor *runtime_inside(struct executor *ex)
+{
+	return likely(ex->id != OUTSIDE_ID) ? ex : NULL;
 }
 
 /* An object of a pool; ex may be NULL. NULL: no memory or the cap. */

@@ -100,11 +100,14 @@ static int init_pools(struct lkdf *rt)
 
 static int map_executors(struct lkdf *rt)
 {
-	size_t nr = (size_t)rt->nr_executors;
+	size_t nr = (size_t)rt->nr_executors + 1;
 
 	rt->executors = region_map(nr * sizeof(*rt->executors));
 	if (!rt->executors)
 		return err(-ENOMEM, "runtime: no memory for %zu executors", nr);
+	rt->outside = &rt->executors[rt->nr_executors];
+	rt->outside->rt = rt;
+	rt->outside->id = OUTSIDE_ID;
 	return 0;
 }
 
@@ -273,7 +276,7 @@ static void destroy_fields(struct lkdf *rt)
 
 static void unmap_executors(struct lkdf *rt)
 {
-	size_t nr = (size_t)rt->nr_executors;
+	size_t nr = (size_t)rt->nr_executors + 1;
 	int i;
 
 	if (!rt->executors)

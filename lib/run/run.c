@@ -21,6 +21,7 @@
 #include "run/slots.h"
 #include "run/sources.h"
 #include "run/static_run.h"
+#include "sched/current.h"
 #include "sched/tick.h"
 #include "task/descend.h"
 #include "task/kind.h"
@@ -146,13 +147,11 @@ static HOT_LOOP uint64_t run_transient(struct burst *b, uint32_t index)
 	return run_chain(b, index, CHAIN_TRANSIENT);
 }
 
-/* Returns an item that was taken and is to be run next, or 0. */
-static uint64_t run_item(struct burst *b, uint64_t item)
+/* A task of a frame and what follows it. Returns as run_item(). */
+static inline uint64_t run_tasks(struct burst *b, uint64_t item)
 {
 	uint32_t index = item_index(item);
 
-	if (b->slot != item_slot(item))
-		enter_frame(b, slots_frame(b->rt, item_slot(item)));
 	if (unlikely(item & ITEM_SKIP))
 		burst_dead(b, index);
 	else if (unlikely(b->graph->control))
@@ -163,6 +162,20 @@ static uint64_t run_item(struct burst *b, uint64_t item)
 		return b->transient ? run_transient(b, index)
 				    : run_plain(b, index);
 	return 0;
+}
+
+/* Returns an item that was taken and is to be run next, or 0. */
+static uint64_t run_item(struct burst *b, uint64_t item)
+{
+	struct executor *ex = b->ctx.ex;
+	struct lkdf_ctx *outer;
+
+	if (b->slot != item_slot(item))
+		enter_frame(b, slots_frame(b->rt, item_slot(item)));
+	outer = current_set(ex, &b->ctx);
+	item = run_tasks(b, item);
+	current_restore(ex, outer);
+	return item;
 }
 
 static __attribute__((noinline)) void look_around(struct worker *w,
@@ -218,12 +231,17 @@ static inline void expect_tasks(struct worker *w)
  */
 static uint64_t start_frame(struct burst *b, struct frame *f)
 {
+	struct executor *ex = b->ctx.ex;
+	struct lkdf_ctx *outer;
+
 	if (!f->guard.is_on && !f->next_source)
 		sources_begin(b->w, f);
 	if (!f->guard.is_on && !f->is_static)
 		return sources_take(b->w, f);
 	enter_frame(b, f);
+	outer = current_set(ex, &b->ctx);
 	static_run(b);
+	current_restore(ex, outer);
 	return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "trace/ring.h"
 
 struct cache;
+struct lkdf_ctx;
 struct worker;
 
 enum executor_pool {
@@ -41,6 +42,8 @@ struct executor {
 
 	/* This thread only. */
 	struct thread record; /* of the thread, see thread_adopt() */
+	struct lkdf_ctx
+		*current; /* of the body it is in; see sched/current.h */
 	struct cache *cache; /* of the runtime's heap, kept; NULL: none yet */
 	struct magazine magazine[NR_POOLS];
 	struct counters *counters;

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "sched/current.h"
 #include "scope/event_pulse.h"
 #include "scope/event_tap.h"
 
@@ -24,21 +25,30 @@ static void free_call(struct call *c)
 	heap_free(h, heap_thread_cache(h), c);
 }
 
+/* The function is no body. */
+static void call_function(const struct call *c, int error)
+{
+	struct executor *ex = runtime_executor(c->rt);
+	struct lkdf_ctx *outer = current_none(ex);
+
+	c->fn(c->u, error);
+	current_again(ex, outer);
+}
+
 static void call_fired(struct event_tap *t, int error)
 {
 	struct call *c = container_of(t, struct call, stay.tap);
-	void (*fn)(void *u, int error) = c->fn;
 	struct lkdf_event e = t->event;
-	void *u = c->u;
+	const struct call last = *c;
 
 	/* The next signal calls again. */
 	if (t->stays && !error) {
-		fn(u, 0);
+		call_function(c, 0);
 		return;
 	}
 	event_hook_del(c->rt, &c->hook);
 	free_call(c);
-	fn(u, error);
+	call_function(&last, error);
 	event_put(e);
 }
 

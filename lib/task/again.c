@@ -6,6 +6,7 @@
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "scope/scope.h"
+#include "task/parallel_for.h"
 #include "task/then.h"
 #include "task/traced.h"
 
@@ -62,6 +63,10 @@ static int task_told(struct lkdf_ctx *c, struct lkdf_channel *ch,
 {
 	struct again *a = again_of(c);
 
+	/* A loop's function is not called again. */
+	if (loop_is_block(c))
+		return err(-EAGAIN, "channel %s is %s", ch->name,
+			   side == CHANNEL_ROOM ? "full" : "empty");
 	if (!a)
 		a = create_again(c);
 	if (!a)

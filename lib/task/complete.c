@@ -7,6 +7,7 @@
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
+#include "sched/current.h"
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/step.h"
@@ -184,6 +185,14 @@ static void end_seen(struct executor *ex)
 		a_store(&ex->nr_ends, nr + 1, release);
 }
 
+static void drop_argument(struct executor *ex, struct task *t)
+{
+	struct lkdf_ctx *outer = current_none(ex);
+
+	t->kind->drop(t->arg);
+	current_again(ex, outer);
+}
+
 /* Everything but owner and parent. */
 static void end_slowly(struct executor *ex, struct task *t, int error)
 {
@@ -201,7 +210,7 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		claim_leave(ex, t->claim, error, f);
 	}
 	if (flags & TASK_HAS_DROP)
-		t->kind->drop(t->arg);
+		drop_argument(ex, t);
 	task_free_arg(t);
 	/* An owner counts its own tasks and tells the scope at its end. */
 	if (!(flags & TASK_OWNED))
@@ -395,6 +404,8 @@ void complete_end(struct task *t)
 
 static void kick_waiter(struct lkdf *rt, bool again)
 {
+	struct executor *ex = runtime_executor(rt);
+	struct lkdf_ctx *outer = current_none(ex);
 	struct task *t;
 
 	pthread_mutex_lock(&rt->kick_lock);
@@ -405,6 +416,7 @@ static void kick_waiter(struct lkdf *rt, bool again)
 		t->kind->on_cancel(t->arg);
 	}
 	pthread_mutex_unlock(&rt->kick_lock);
+	current_again(ex, outer);
 	completion_kick(rt);
 }
 

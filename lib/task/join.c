@@ -22,6 +22,7 @@
 #include "mechanism/gate/gate.h"
 #include "mechanism/lend/lend.h"
 #include "mechanism/team/team.h"
+#include "sched/current.h"
 #include "sched/joiner.h"
 #include "sched/nap.h"
 #include "sched/tick.h"
@@ -81,8 +82,11 @@ static bool has_ended(const struct task *t, uint32_t live)
 /* A thread of no worker: until a child is gone or the nap is over. */
 static void nap_outside(struct task *t, int64_t nap_ns)
 {
-	uint32_t live = begin_nap(t);
+	uint32_t live;
 
+	/* In serial mode nobody else runs them. */
+	sched_drain(&t->kind->rt->sched);
+	live = begin_nap(t);
 	if (!has_ended(t, live))
 		futex_wait((_Atomic(uint32_t) *)(void *)&t->live, live, nap_ns);
 	a_sub(&t->live, TASK_JOINING, relaxed);
@@ -238,21 +242,16 @@ int task_may_join(const struct lkdf_ctx *c)
 		   "for whom this worker would run; use lkdf_then()");
 }
 
-int task_join(struct lkdf_ctx *c)
+/* Runs and waits until no child is left. Returns how many ran here. */
+static inline __attribute__((always_inline)) uint64_t
+run_children(struct worker *w, struct task *t, struct lkdf_ctx *child)
 {
-	struct worker *w = c->ex->worker;
-	struct lkdf_ctx child = { .ex = c->ex };
-	struct task *t = c->task;
 	uint64_t nr_run = 0;
 	unsigned spins = 0;
 	struct rest rest = { 0 };
 
-	if (!t)
-		return 0;
-	if (w && worker_has_clock(w))
-		worker_tick_rarely(w);
 	while (has_children(t)) {
-		if (w && (pop_child(w, t, &child, &nr_run) || descend(w, t))) {
+		if (w && (pop_child(w, t, child, &nr_run) || descend(w, t))) {
 			spins = 0;
 			if (unlikely(rest.nap_ns))
 				end_rest(w, &rest);
@@ -270,8 +269,34 @@ int task_join(struct lkdf_ctx *c)
 	}
 	if (unlikely(rest.nap_ns))
 		end_rest(w, &rest);
-	/* Those that ran here, counted together. */
-	counter_add(c->ex->counters, COUNTER_TASKS, nr_run);
+	return nr_run;
+}
+
+/* A thread of the program, or of the blocking pool, runs none of them. */
+static __attribute__((noinline)) void await_children(struct task *t)
+{
+	run_children(NULL, t, NULL);
+}
+
+int task_join(struct lkdf_ctx *c)
+{
+	struct worker *w = c->ex->worker;
+	struct lkdf_ctx child = { .ex = c->ex }, *outer;
+	struct task *t = c->task;
+
+	if (!t)
+		return 0;
+	if (unlikely(!w)) {
+		await_children(t);
+	} else {
+		if (worker_has_clock(w))
+			worker_tick_rarely(w);
+		outer = current_set(c->ex, &child);
+		/* Those that ran here, counted together. */
+		counter_add(c->ex->counters, COUNTER_TASKS,
+			    run_children(w, t, &child));
+		current_restore(c->ex, outer);
+	}
 	if (unlikely(a_load(&t->child_err, relaxed)))
 		return task_forget_children(t);
 	t->nr_spawned = t->nr_local = 0;

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Blocks of a loop: the call of the user's function, how long the next one
- * is to be, and the end that an error or a cancel makes.
+ * Blocks of a loop: the call of the user's function, its context and the
+ * children that it starts, how long the next one is to be, and the end that an
+ * error or a cancel makes.
  */
 #include "task/parallel_for.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/thrown.h"
 #include "core/failure.h"
+#include "mechanism/holdoff/holdoff.h"
+#include "sched/current.h"
 #include "scope/scope.h"
 #include "task/kind.h"
+#include "task/task.h"
+
+#include <errno.h>
 
 #define MAX_BLOCK (1ull << 40)
 
@@ -64,12 +71,77 @@ static int call_function(const struct loop *l, uint64_t begin, uint64_t end)
 	return rc;
 }
 
+/* ---- the context of a block --------------------------------------------- */
+
+/*
+ * A task that stands in for the block, with its first child; see
+ * loop_nested.c.
+ */
+static struct task *create_block(struct lkdf_ctx *c)
+{
+	struct loop_place *p = container_of(c, struct loop_place, ctx);
+	struct worker *w = c->ex->worker;
+	struct task *t;
+
+	if (w && !depth_may_join(&w->depth)) {
+		err(-EOVERFLOW, "a loop's function: nested too deep for "
+				"children");
+		return NULL;
+	}
+	t = task_create_group(p->now->rt, runtime_inside(c->ex), p->now->kind);
+	if (!t)
+		return NULL;
+	t->link.type = LINK_NESTED;
+	t->scope = p->now->scope;
+	if (p->above)
+		task_set_parent(t, p->above);
+	return t;
+}
+
+static struct lkdf_scope *scope_of_block(const struct lkdf_ctx *c)
+{
+	return container_of(c, const struct loop_place, ctx)->now->scope;
+}
+
+const struct owner_ops loop_block_ops = {
+	.create = create_block,
+	.scope = scope_of_block,
+};
+
+/* The function has returned rc: its children end, and what it says then. */
+static __attribute__((noinline)) int end_children(struct lkdf_ctx *c, int rc)
+{
+	struct executor *ex = c->ex;
+	struct task *t = c->task;
+	int error;
+
+	/* The body was perhaps taken for a short one, and waits now. */
+	if (ex->worker) {
+		holdoff_end(ex->worker);
+		worker_share_all(ex->worker);
+	}
+	error = task_join(c);
+	runtime_free(ex->rt, runtime_inside(ex), POOL_TASK, t);
+	c->task = NULL;
+	c->after = 0;
+	c->has_spawned = c->has_why = false;
+	return rc < 0 ? rc : error;
+}
+
+static int call_block(const struct loop *l, uint64_t begin, uint64_t end)
+{
+	int rc = call_function(l, begin, end);
+	struct lkdf_ctx *c = current_get();
+
+	return unlikely(c && c->task) ? end_children(c, rc) : rc;
+}
+
 uint64_t loop_run_block(struct loop *l, struct piece *p)
 {
 	uint64_t nr = min_u64(p->block, p->end - p->begin);
 	bool is_timed = l->is_auto || a_load(&l->nr_short, relaxed) < SAMPLES;
 	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
-	int rc = call_function(l, p->begin, p->begin + nr);
+	int rc = call_block(l, p->begin, p->begin + nr);
 
 	if (unlikely(rc < 0))
 		stop_loop(l, rc, p, nr);
@@ -81,25 +153,56 @@ uint64_t loop_run_block(struct loop *l, struct piece *p)
 	return ticks;
 }
 
-struct loop_place loop_enter(struct loop *l, struct task *t)
+/* Where the thread's context is; see sched/current.h. */
+static void *swap_current(struct thread *self, struct lkdf_ctx *c)
 {
-	struct thread *self = thread_self();
-	struct loop_place before = { self->loop, self->loop_task };
+	struct lkdf_ctx *outer = self->current;
 
-	/* The record that stands in where there is no memory is of several. */
-	if (thread_is_shared(self))
-		return before;
-	self->loop = l;
-	self->loop_task = t;
-	return before;
+	if (self->executor)
+		return current_set(self->executor, c);
+	self->current = c;
+	return outer;
 }
 
-void loop_leave(const struct loop_place *before)
+static struct task *task_above(const struct loop_place *p, struct task *t)
+{
+	const struct lkdf_ctx *outer = p->outer;
+
+	if (t || !outer || outer->ex->rt != p->now->rt)
+		return t;
+	return outer->task;
+}
+
+void loop_enter(struct loop_place *p, struct loop *l, struct task *t)
+{
+	struct thread *self = thread_self();
+	struct executor *ex = self->executor;
+
+	p->loop = self->loop;
+	p->task = self->loop_task;
+	/* The record that stands in where there is no memory is of several. */
+	p->is_in = !thread_is_shared(self);
+	if (!p->is_in)
+		return;
+	self->loop = l;
+	self->loop_task = t;
+	p->now = l;
+	p->ctx = (struct lkdf_ctx){
+		.ex = ex ? ex : l->rt->outside,
+		.owner = &loop_block_ops,
+	};
+	/* A body of another runtime waits for nothing here. */
+	p->outer = swap_current(self, ex && ex->rt != l->rt ? NULL : &p->ctx);
+	p->above = task_above(p, t);
+}
+
+void loop_leave(const struct loop_place *p)
 {
 	struct thread *self = thread_self();
 
-	if (thread_is_shared(self))
+	if (!p->is_in)
 		return;
-	self->loop = before->loop;
-	self->loop_task = before->task;
+	self->loop = p->loop;
+	self->loop_task = p->task;
+	swap_current(self, p->outer);
 }

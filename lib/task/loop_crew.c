@@ -129,9 +129,10 @@ static int member_body(struct lkdf_ctx *ctx, void *arg)
 {
 	const struct turn *t = arg;
 	const struct shift *x = plain_load(&t->crew->work);
-	struct loop_place before = loop_enter(x->loop, NULL);
+	struct loop_place before;
 
 	(void)ctx;
+	loop_enter(&before, x->loop, NULL);
 	work_seat(x, t->crew, t->seat);
 	loop_leave(&before);
 	return 0;

@@ -71,7 +71,7 @@ static bool run_as_task(struct nested *n)
 		holdoff_end(w);
 		worker_share_all(w);
 	}
-	before = loop_enter(n->loop, t);
+	loop_enter(&before, n->loop, t);
 	loop_run_piece(&c, t->scope, &n->rest);
 	note_error(n, task_join(&c));
 	loop_leave(&before);
@@ -151,7 +151,7 @@ static int run_nested(struct loop *l)
 	struct loop_place before;
 
 	THROWN_ENDS_HERE;
-	before = loop_enter(l, NULL);
+	loop_enter(&before, l, NULL);
 	if (n.ex)
 		n.above = before.task;
 	run_blocks(&n);

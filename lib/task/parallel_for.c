@@ -146,8 +146,9 @@ static void run_static(struct lkdf_ctx *c, const struct lkdf_scope *s,
 static int piece_body(struct lkdf_ctx *c, void *arg)
 {
 	struct piece *p = arg;
-	struct loop_place before = loop_enter(p->loop, c->task);
+	struct loop_place before;
 
+	loop_enter(&before, p->loop, c->task);
 	if (p->loop->is_static)
 		run_static(c, c->task->scope, p);
 	else
@@ -342,7 +343,7 @@ static bool run_here(struct loop *l, struct executor *ex, struct piece *p)
 	THROWN_ENDS_HERE;
 	if (l->rt->sched.is_serial)
 		return false;
-	before = loop_enter(l, NULL);
+	loop_enter(&before, l, NULL);
 	if (!l->is_static)
 		loop_probe(l, l->scope, p);
 	is_done = p->begin == p->end || !loop_goes_on(l, l->scope, p) ||
@@ -386,7 +387,7 @@ static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 	int i, rc = 0;
 
 	if (loop_is_of_one_node(l) && !l->is_static) {
-		before = loop_enter(l, c->task);
+		loop_enter(&before, l, c->task);
 		loop_run_piece(c, l->scope, p);
 		loop_leave(&before);
 		return 0;

@@ -21,7 +21,9 @@
 #define TASK_PARALLEL_FOR_H
 
 #include "base/atomic.h"
+#include "core/ops.h"
 #include "core/runtime.h"
+#include "task/ctx.h"
 
 #include <lkdf/loop.h>
 
@@ -125,13 +127,29 @@ uint64_t loop_run_block(struct loop *l, struct piece *p);
 
 /*
  * This thread is in the loop's function from here on, in the body of t or NULL:
- * it may not wait, and loops that it begins are nested. leave goes back.
+ * it waits for nothing but children of the block, and loops that it begins are
+ * nested. leave goes back.
  */
 struct loop_place {
-	void *loop, *task;
+	void *loop, *task; /* before */
+	struct lkdf_ctx *outer; /* the same */
+	bool is_in;
+
+	/* Of its blocks, one after another. */
+	struct loop *now;
+	struct task *above; /* NULL: none of the runtime */
+	struct lkdf_ctx ctx;
 };
-struct loop_place loop_enter(struct loop *l, struct task *t);
-void loop_leave(const struct loop_place *before);
+void loop_enter(struct loop_place *p, struct loop *l, struct task *t);
+void loop_leave(const struct loop_place *p);
+
+/* The context of a loop's block, which goes on as nothing and holds nothing. */
+extern const struct owner_ops loop_block_ops;
+
+static inline bool loop_is_block(const struct lkdf_ctx *c)
+{
+	return c->owner == &loop_block_ops && !c->frame;
+}
 
 /* begin .. end of what so many of all workers are due, in whole grains. */
 uint64_t loop_share(const struct loop *l, uint64_t below, uint64_t all);

@@ -6,6 +6,7 @@
 #ifndef TASK_STEP_H
 #define TASK_STEP_H
 
+#include "sched/current.h"
 #include "sched/worker.h"
 #include "scope/scope.h"
 #include "task/noted.h"
@@ -57,15 +58,21 @@ task_step_by(struct executor *ex, struct task *t,
 	     enum task_end (*slowly)(struct lkdf_ctx *c, struct task *t))
 {
 	struct lkdf_ctx c = { .ex = ex, .task = t };
+	struct lkdf_ctx *outer = current_set(ex, &c);
 	uint32_t before = task_before(t);
+	enum task_end end;
 	int rc;
 
-	if (likely(!before))
+	if (likely(!before)) {
 		rc = body_call(t->kind->fn, &c, t->arg);
-	else if (!(before & ~SLOW_NOTES))
+	} else if (!(before & ~SLOW_NOTES)) {
 		rc = noted_by(before, t->kind, &c, t->kind->fn, t->arg);
-	else
-		return slowly(&c, t);
+	} else {
+		end = slowly(&c, t);
+		current_restore(ex, outer);
+		return end;
+	}
+	current_restore(ex, outer);
 	counter_add(ex->counters, COUNTER_TASKS, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);

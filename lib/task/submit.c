@@ -10,6 +10,7 @@
 #include "scope/deadline.h"
 #include "task/after.h"
 #include "task/homes.h"
+#include "task/parallel_for.h"
 #include "task/uses.h"
 
 #include <stdio.h>
@@ -147,29 +148,34 @@ int task_start_in_turn(struct lkdf *rt, struct executor *ex, struct task *t)
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done)
 {
-	struct task *parent = task_of_ctx(c), *t;
-	struct executor *ex = c->ex;
+	struct executor *ex = runtime_inside(c->ex);
+	struct lkdf *rt = c->ex->rt;
 	struct lkdf_event event;
+	struct task *parent, *t;
 	int rc;
 
+	/* No use of a block covers those of its children. */
+	if (a->nr_use && loop_is_block(c))
+		return task_submit(rt, c->owner->scope(c), a, done);
+	parent = task_of_ctx(c);
 	if (!parent)
 		return -ENOMEM;
 	rc = task_may_have_child(parent, a->kind);
 	if (rc)
 		return rc;
-	t = task_create(ex->rt, ex, a->kind, a->arg, a->prio);
+	t = task_create(rt, ex, a->kind, a->arg, a->prio);
 	if (!t)
 		return -ENOMEM;
 	rc = task_add_extras(t, ex, parent, a, done != NULL);
 	event = t->done;
 	if (!rc) {
 		task_adopt(parent, t);
-		if (!task_runs_inline(ex, t, parent))
-			rc = task_start_in_turn(ex->rt, ex, t);
+		if (!ex || !task_runs_inline(ex, t, parent))
+			rc = task_start_in_turn(rt, ex, t);
 		parent->nr_spawned -= rc != 0;
 	}
 	if (rc)
-		task_undo(ex->rt, ex, t);
+		task_undo(rt, ex, t);
 	else if (done)
 		*done = event;
 	runtime_show(ex);

@@ -402,10 +402,11 @@ int task_may_have_child(const struct task *parent, const struct lkdf_kind *k)
 static __attribute__((noinline)) int
 spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 {
-	struct executor *ex = c->ex;
+	struct executor *ex = runtime_inside(c->ex);
+	struct lkdf *rt = c->ex->rt;
 	struct task *parent, *t;
 	bool is_first = !c->task;
-	int rc = forked_refuse(ex->rt);
+	int rc = forked_refuse(rt);
 
 	if (rc)
 		return rc;
@@ -415,17 +416,17 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	rc = task_may_have_child(parent, k);
 	if (rc)
 		return rc;
-	t = task_create(ex->rt, ex, k, arg, 0);
+	t = task_create(rt, ex, k, arg, 0);
 	if (!t)
 		return -ENOMEM;
 	task_init_limits(t);
 	task_adopt(parent, t);
-	if (k->is_child && ex->worker)
+	if (k->is_child && ex && ex->worker)
 		push_child(ex->worker, t, parent);
 	else
-		task_start(ex->rt, ex, t);
+		task_start(rt, ex, t);
 	/* The graph's body was taken for a short one, but it may wait now. */
-	if (is_first && ex->worker)
+	if (is_first && ex && ex->worker)
 		worker_share_all(ex->worker);
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "scope/event_any.h"
 #include "scope/event_pulse.h"
 #include "task/complete.h"
+#include "task/parallel_for.h"
 #include "task/step.h"
 
 #include <errno.h>
@@ -99,11 +100,24 @@ void then_arm_hold(struct task *t)
 	wait_for(t, t->hold);
 }
 
+/* 0, or why a block of a loop does not end as a body may. */
+static int refuse_block(const struct lkdf_ctx *c, const char *what)
+{
+	return loop_is_block(c) ? err(-EINVAL,
+				      "%s: in a loop's function, whose block "
+				      "ends when the function returns",
+				      what)
+				: 0;
+}
+
 int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 {
-	struct task *t = task_of_ctx(c);
-	int rc;
+	int rc = refuse_block(c, "hold");
+	struct task *t;
 
+	if (rc)
+		return rc;
+	t = task_of_ctx(c);
 	if (!t)
 		return -ENOMEM;
 	if (t->link.flags & TASK_HOLDS)
@@ -200,8 +214,12 @@ void then_wait(struct task *t, lkdf_fn fn, struct lkdf_event on)
 
 int task_then(struct lkdf_ctx *c, lkdf_fn fn, struct lkdf_event on)
 {
-	struct task *t = task_of_ctx(c);
+	int rc = refuse_block(c, "then");
+	struct task *t;
 
+	if (rc)
+		return rc;
+	t = task_of_ctx(c);
 	if (!t)
 		return -ENOMEM;
 	if (c->leaves)

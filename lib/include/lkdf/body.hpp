@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-// The body that a thread is in, and the kinds that callables of C++17 make;
-// lkdf.hpp includes this.
+// Kinds that callables of C++17 make, and which body a thread is in; lkdf.hpp
+// includes this.
 #ifndef LKDF_BODY_HPP
 #define LKDF_BODY_HPP
 
@@ -133,37 +133,87 @@ struct home {
 	kind_table kinds;
 };
 
-struct place_of_body {
-	struct lkdf_ctx *ctx;
-	home *of;
-};
-inline thread_local place_of_body here{ nullptr, nullptr };
-
-// As long as a callable runs as a body, this thread is in it. A join runs other
-// bodies in between.
-class inside
+// The homes of all runtimes, for a group() that is given none. Any thread looks
+// without a lock; an entry is of another runtime later on, and never freed.
+class home_table
 {
-	place_of_body before_;
+	struct entry {
+		std::atomic<struct lkdf *> rt{ nullptr };
+		home *of = nullptr;
+		entry *next = nullptr;
+	};
+	std::atomic<entry *> first_{ nullptr };
+	std::mutex lock_;
+
+	entry *free_one()
+	{
+		entry *e = first_.load(std::memory_order_relaxed);
+
+		while (e && e->rt.load(std::memory_order_relaxed))
+			e = e->next;
+		if (e)
+			return e;
+		e = new entry;
+		e->next = first_.load(std::memory_order_relaxed);
+		first_.store(e, std::memory_order_release);
+		return e;
+	}
 
       public:
-	inside(struct lkdf_ctx *c, home *of) : before_(here)
+	void add(home *of)
 	{
-		here = { c, of };
+		std::lock_guard<std::mutex> hold(lock_);
+		entry *e = free_one();
+
+		e->of = of;
+		e->rt.store(of->rt, std::memory_order_release);
 	}
-	inside(const inside &) = delete;
-	~inside()
+	// Its runtime has closed.
+	void remove(const home *of)
 	{
-		here = before_;
+		std::lock_guard<std::mutex> hold(lock_);
+		entry *e = first_.load(std::memory_order_relaxed);
+
+		for (; e; e = e->next)
+			if (e->of == of)
+				e->rt.store(nullptr, std::memory_order_relaxed);
+	}
+	// Of the runtime of a body that this thread is in; nullptr: lkdf_open()
+	// has opened it, and no lk::runtime.
+	home *find(struct lkdf *rt) const
+	{
+		const entry *e = first_.load(std::memory_order_acquire);
+
+		while (e && e->rt.load(std::memory_order_acquire) != rt)
+			e = e->next;
+		return e ? e->of : nullptr;
 	}
 };
+inline home_table homes;
+
+// The context of the body that this thread is in, where it is one of the
+// runtime, and else nullptr.
+inline struct lkdf_ctx *context_in(struct lkdf *rt)
+{
+	struct lkdf *of;
+	struct lkdf_ctx *c = lkdf_current(&of);
+
+	return of == rt ? c : nullptr;
+}
+
+// False: the library refuses each wait for an event on this thread, since it is
+// in a body or a callback.
+inline bool may_wait()
+{
+	return lkdf_event_wait({}, 0) != -EDEADLK;
+}
 } // namespace detail
 
-// The context of the callable that this thread runs as a body, for calls of the
-// C interface; nullptr outside. A body in C, and the function of a loop, has
-// none.
+// The context of the body that this thread is in, for calls of the C interface:
+// of a callable, a function in C, or a block of a loop; nullptr outside.
 inline struct lkdf_ctx *context()
 {
-	return detail::here.ctx;
+	return lkdf_current(nullptr);
 }
 
 } // namespace lk

@@ -41,8 +41,6 @@ struct strand {
 	// the only value that it returns.
 	int go(struct lkdf_ctx *c) noexcept
 	{
-		inside body(c, of);
-
 		ctx = c;
 		if (again) {
 			told = again(tried);

@@ -144,7 +144,6 @@ class graph
 	static int body(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *h = static_cast<held<F> *>(arg);
-		detail::inside here(c, h->home);
 
 		return guard(c, *h->thrown, [=] {
 			return call<F, I, O>(c, h->f,
@@ -156,7 +155,6 @@ class graph
 	static int own_body(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *h = static_cast<held<F> *>(arg);
-		detail::inside here(c, h->home);
 
 		return guard(c, *h->thrown, [=] { return h->f(c); });
 	}
@@ -164,7 +162,6 @@ class graph
 	static int data_body(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *h = static_cast<held<F> *>(arg);
-		detail::inside here(c, h->home);
 
 		return guard(c, *h->thrown, [=] {
 			h->f(c);

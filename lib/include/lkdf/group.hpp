@@ -17,8 +17,8 @@ namespace detail
 struct group_end;
 }
 
-// Children of the body that this thread is in, or where a runtime is given
-// tasks of a scope of its own. run() starts one, wait() waits for all and
+// Children of the body that this thread is in, or outside of bodies tasks of a
+// scope of its own. run() starts one, wait() waits for all and
 // throws what the first has thrown; the end of the group waits as well.
 class group
 {
@@ -37,7 +37,6 @@ class group
 		{
 			auto *k = static_cast<child *>(arg);
 			group *g = k->of;
-			detail::inside body(c, g->of_);
 
 			try {
 				k->f();
@@ -63,7 +62,7 @@ class group
 	{
 		if (!std::exchange(has_children_, false))
 			return 0;
-		return is_in_body_ ? lkdf_join(detail::here.ctx)
+		return is_in_body_ ? lkdf_join(detail::context_in(of_->rt))
 				   : lkdf_scope_wait(of_->rt, scope_, -1);
 	}
 	// With the first one of the type.
@@ -92,29 +91,38 @@ class group
 	}
 	void start(struct lkdf_kind *k, const void *arg)
 	{
-		must(is_in_body_ ? lkdf_spawn(detail::here.ctx, k, arg)
-				 : submit(k, arg));
+		must(is_in_body_
+			     ? lkdf_spawn(detail::context_in(of_->rt), k, arg)
+			     : submit(k, arg));
 		has_children_ = true;
 	}
 
       public:
-	// In a callable that runs as a body.
-	group() : of_(detail::here.of), is_in_body_(detail::here.ctx)
+	// In a body, or in the function of a loop, of an lk::runtime.
+	group() : is_in_body_(true)
 	{
-		if (!is_in_body_)
+		struct lkdf *rt;
+
+		of_ = lkdf_current(&rt) ? detail::homes.find(rt) : nullptr;
+		if (!of_)
 			throw std::logic_error(
-				"group: this thread is in no body of a "
-				"callable: lk::group g(rt)");
+				"group: this thread is in no body of an "
+				"lk::runtime: lk::group g(rt)");
 	}
-	// On any thread; in a body as group().
+	// On any thread; in a body of the runtime as group(). A body of another
+	// runtime waits for nothing here: throws with EDEADLK.
 	template <class Runtime>
 	explicit group(Runtime &rt)
-	    : of_(rt.home()), is_in_body_(detail::here.ctx)
+	    : of_(rt.home()), is_in_body_(detail::context_in(rt.get()))
 	{
 		struct lkdf_scope_attr a = {};
 
 		if (is_in_body_)
 			return;
+		if (!detail::may_wait())
+			throw error(-EDEADLK, "group: this thread is in a body "
+					      "of another runtime, or in a "
+					      "callback, and may not wait");
 		a.size = sizeof(a);
 		a.name = "group";
 		must(lkdf_scope_create(of_->rt, &a, &scope_));

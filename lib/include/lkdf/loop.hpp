@@ -53,7 +53,7 @@ template <class F> struct loop_call {
 	}
 };
 
-// In a body of a callable its blocks are children of that body.
+// In a body of the runtime its blocks are children of that body.
 template <class F>
 void for_blocks(struct lkdf *rt, uint64_t begin, uint64_t end, F &fn,
 		const loop_options &o)
@@ -69,8 +69,9 @@ void for_blocks(struct lkdf *rt, uint64_t begin, uint64_t end, F &fn,
 	a.data = o.data;
 	a.scope = o.scope;
 	a.name = o.name;
-	call.thrown.rethrow(here.ctx ? lkdf_for_in(here.ctx, &a)
-				     : lkdf_for_with(rt, &a));
+	struct lkdf_ctx *c = context_in(rt);
+
+	call.thrown.rethrow(c ? lkdf_for_in(c, &a) : lkdf_for_with(rt, &a));
 }
 
 template <class T, class F, class J> struct reduce_call {
@@ -135,8 +136,9 @@ T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral, C call,
 	a.acc_bytes = sizeof(T);
 	a.scope = o.scope;
 	a.name = o.name;
-	call.thrown.rethrow(here.ctx ? lkdf_reduce_in(here.ctx, &a)
-				     : lkdf_reduce(rt, &a));
+	struct lkdf_ctx *c = context_in(rt);
+
+	call.thrown.rethrow(c ? lkdf_reduce_in(c, &a) : lkdf_reduce(rt, &a));
 	return neutral;
 }
 
@@ -169,10 +171,11 @@ template <class... F> void invoke(struct lkdf *rt, F &...fn)
 				{ std::decay_t<decltype(c)>::run, &c }...
 			};
 
+			struct lkdf_ctx *ctx = context_in(rt);
+
 			thrown.rethrow(
-				here.ctx ? lkdf_invoke_in(here.ctx, v,
-							  sizeof...(F))
-					 : lkdf_invoke(rt, v, sizeof...(F)));
+				ctx ? lkdf_invoke_in(ctx, v, sizeof...(F))
+				    : lkdf_invoke(rt, v, sizeof...(F)));
 		},
 		call);
 }

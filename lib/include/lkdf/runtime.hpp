@@ -28,11 +28,13 @@ class runtime
 	explicit runtime(const char *options = nullptr)
 	{
 		must(lkdf_open(options, &home_->rt));
+		detail::homes.add(home_.get());
 	}
 	// The same, with a log and what the threads are to be; see runtime.h.
 	explicit runtime(const struct lkdf_open_attr &a)
 	{
 		must(lkdf_open_with(&a, &home_->rt));
+		detail::homes.add(home_.get());
 	}
 	runtime(runtime &&) = default;
 	runtime(const runtime &) = delete;
@@ -42,6 +44,7 @@ class runtime
 			return;
 		home_->kinds.close();
 		lkdf_close_now(home_->rt);
+		detail::homes.remove(home_.get());
 	}
 	struct lkdf *get() const
 	{

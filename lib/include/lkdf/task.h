@@ -325,6 +325,28 @@ uint64_t lkdf_seq(const struct lkdf_ctx *c);
 const void *lkdf_run_arg(const struct lkdf_ctx *c);
 
 /**
+ * lkdf_current() - the body that this thread is in
+ * @rt: receives its runtime, or NULL where there is no body; may be NULL
+ *
+ * For functions that are called from bodies and do not get the context. The
+ * function of a loop is in a body of its own, its block, on any thread: the
+ * block may start children and lkdf_join() waits for them; children that still
+ * run when the function returns end before the loop does. Tasks with uses that
+ * it starts are tasks of the loop's scope, as if submitted. lkdf_then(),
+ * lkdf_hold() and LKDF_AGAIN are for other bodies.
+ *
+ * In a function of a loop that a body of another runtime has begun, the
+ * workers of the loop's runtime are in bodies and the thread of that body is
+ * in none.
+ *
+ * Context: any thread. The context is valid until the body, or the block,
+ * returns.
+ * Return: the innermost body's context; NULL on a thread of the program and in
+ * callbacks that are no body: drop, on_cancel, lkdf_event_call().
+ */
+struct lkdf_ctx *lkdf_current(struct lkdf **rt);
+
+/**
  * lkdf_runtime() - the runtime this body runs in
  * @c: context of the body
  *
@@ -338,7 +360,8 @@ struct lkdf *lkdf_runtime(const struct lkdf_ctx *c);
  *
  * Return: 0 .. lkdf_nr_workers() - 1 on a worker; lkdf_nr_workers() ..
  * lkdf_nr_executors() - 1 on a thread of the blocking pool or of a device, and
- * on a spare thread, see enum lkdf_prio.
+ * on a spare thread, see enum lkdf_prio; -ESRCH in a loop's function on a
+ * thread of the program.
  */
 int lkdf_worker(const struct lkdf_ctx *c);
 

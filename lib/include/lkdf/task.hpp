@@ -107,7 +107,6 @@ template <class R, class F> struct job : result<R> {
 	static int run(struct lkdf_ctx *c, void *arg) noexcept
 	{
 		auto *j = static_cast<job *>(arg);
-		inside body(c, j->of);
 		int rc = 0;
 
 		try {
@@ -206,6 +205,21 @@ template <class R> class future
 		lkdf_event_put(done_);
 		return true;
 	}
+	// c: of the body; nullptr: of another runtime.
+	void wait_in(struct lkdf_ctx *c)
+	{
+		int rc = c ? lkdf_join(c) : 0;
+
+		if (look())
+			return;
+		if (rc == -EOVERFLOW)
+			throw error(rc);
+		throw error(-EDEADLK,
+			    c ? "future: a body waits for a task that is no "
+				"child of it"
+			      : "future: a body waits for a task of another "
+				"runtime");
+	}
 
       public:
 	future() = default;
@@ -240,30 +254,30 @@ template <class R> class future
 		must_be_valid();
 		return has_ended_ || look();
 	}
-	// Until the task has ended. In a body the thread runs children of that
-	// body meanwhile, and waits for nothing else: throws with EDEADLK where
-	// the task is not one of them.
+	// Until the task has ended. In a body, and in the function of a loop,
+	// the thread runs children of that body meanwhile, and waits for
+	// nothing else: throws with EDEADLK where the task is not one of them.
 	void wait()
 	{
+		struct lkdf *rt;
+
 		must_be_valid();
 		if (has_ended_)
 			return;
-		if (context()) {
-			if (look())
-				return;
-			lkdf_join(context());
+		if (struct lkdf_ctx *c = lkdf_current(&rt)) {
 			if (!look())
-				throw error(-EDEADLK,
-					    "future: a body waits for a task "
-					    "that is no child of it");
+				wait_in(rt == of_->rt ? c : nullptr);
 			return;
 		}
 		int rc = lkdf_event_wait(done_, -1);
 
-		// The function of a loop waits for nothing, but may look.
-		if (rc == -EDEADLK) {
+		// Refused, or the task's own error.
+		if (rc == -EDEADLK && !detail::may_wait()) {
 			if (!look())
-				throw error(rc);
+				throw error(rc, "future: this thread is in a "
+						"callback, or in a loop that a "
+						"body of another runtime has "
+						"begun, and waits for nothing");
 			return;
 		}
 		rc_ = rc;
@@ -341,13 +355,13 @@ template <class R, class J>
 future<R> start_kind(home *of, const with &w, std::unique_ptr<J> j,
 		     struct lkdf_task t)
 {
+	struct lkdf_ctx *c = w.of_scope() ? nullptr : context_in(of->rt);
 	struct lkdf_event done;
 
 	// The task and the future have one each.
 	j->hold();
-	must(here.ctx && !w.of_scope()
-		     ? lkdf_spawn_task(here.ctx, &t, &done)
-		     : lkdf_submit(of->rt, w.of_scope(), &t, &done));
+	must(c ? lkdf_spawn_task(c, &t, &done)
+	       : lkdf_submit(of->rt, w.of_scope(), &t, &done));
 	return future<R>(of, j.release(), done);
 }
 

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+/*
+ * A library that uses lkdf and does not know who calls it: from the program's
+ * threads, bodies in C and in C++, functions of loops, graphs, another runtime.
+ * Prints:
+ *
+ *   in the program: right, on a thread: right
+ *   in a body: right, in a body in C that a join runs: 4 of 4
+ *   in a loop of the program: 200 of 200, of a body: 200 of 200
+ *   in a sum: right, in functions at once: 3 of 3, in a graph: right
+ *   tasks that a block starts have ended with the loop: 100 of 100
+ *   a child of a block throws: domain_error, its get() does: domain_error
+ *   data in a block: 40
+ *   the task's own EDEADLK: mine, in a body: mine
+ *   another runtime in a body: a task 5 or EDEADLK, a group EDEADLK, sum 4950
+ *   a loop of another runtime in a body: 50 of 50 right or EDEADLK
+ *   in a callback: no body
+ */
+#include <lkdf/lkdf.hpp>
+
+#include <atomic>
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+template <class F> static std::string thrown(F f)
+{
+	try {
+		f();
+		return "nothing";
+	} catch (const std::domain_error &) {
+		return "domain_error";
+	} catch (const std::system_error &e) {
+		std::string text = e.what();
+
+		if (text.rfind("mine", 0) == 0)
+			return "mine";
+		return e.code().value() == EDEADLK ? "EDEADLK" : text;
+	} catch (const std::exception &e) {
+		return e.what();
+	}
+}
+
+// The library: true where each of its ways gives the right sum.
+static bool right(lk::runtime &rt)
+{
+	std::atomic<long> sum{ 0 };
+	lk::group g(rt);
+
+	for (long i = 0; i < 10; i++)
+		g.run([&sum, i] { sum += i; });
+	g.wait();
+	auto f = rt.async([](int a, int b) { return a + b; }, 2, 3);
+	rt.for_each(0, 10, [&sum](size_t i) { sum += long(i); });
+	long more = rt.reduce(0, 10, 0L,
+			      [](long s, size_t i) { return s + long(i); });
+	return f.get() == 5 && sum == 90 && more == 45;
+}
+
+// The same of a function that is not given the runtime.
+static bool right_here()
+{
+	std::atomic<long> sum{ 0 };
+	lk::group g;
+
+	for (long i = 0; i < 10; i++)
+		g.run([&sum, i] { sum += i; });
+	g.wait();
+	return sum == 45;
+}
+
+static const char *word(bool is_right)
+{
+	return is_right ? "right" : "wrong";
+}
+
+struct library {
+	lk::runtime *rt;
+	std::atomic<int> nr{ 0 };
+};
+
+static int c_body(struct lkdf_ctx *c, void *arg)
+{
+	auto *l = static_cast<library *>(arg);
+
+	l->nr += lk::context() == c && right(*l->rt) && right_here();
+	return 0;
+}
+
+static void bodies(lk::runtime &rt)
+{
+	struct lkdf_kind_attr a = {};
+	struct lkdf_kind *k;
+	library l{ &rt };
+	bool on_thread = false;
+
+	std::thread t([&] { on_thread = right(rt); });
+	t.join();
+	std::printf("in the program: %s, on a thread: %s\n", word(right(rt)),
+		    word(on_thread));
+	a.size = sizeof(a);
+	a.name = "in C";
+	a.fn = c_body;
+	a.flags = LKDF_SHARED;
+	lk::must(lkdf_kind_create(rt.get(), &a, &k));
+	bool is_right =
+		rt.async([&] {
+			  for (int i = 0; i < 4; i++)
+				  lk::must(lkdf_spawn(lk::context(), k, &l));
+			  lk::must(lkdf_join(lk::context()));
+			  return right(rt) && right_here();
+		  }).get();
+	std::printf("in a body: %s, in a body in C that a join runs: %d of 4\n",
+		    word(is_right), l.nr.load());
+	lkdf_kind_put(k);
+}
+
+static void loops(lk::runtime &rt)
+{
+	std::atomic<int> nr{ 0 };
+	auto loop = [&] {
+		rt.for_each(
+			0, 200,
+			[&](size_t) { nr += right(rt) && right_here(); },
+			lk::grain{ 1 });
+		return nr.exchange(0);
+	};
+	int outside = loop(), inside = rt.async(loop).get();
+
+	std::printf("in a loop of the program: %d of 200, of a body: %d of "
+		    "200\n",
+		    outside, inside);
+	long sum = rt.reduce(0, 40, 0L, [&](long s, size_t) {
+		return s + (right(rt) && right_here());
+	});
+	auto one = [&] { nr += right(rt) && right_here(); };
+	rt.invoke(one, one, one);
+	lk::graph g(rt);
+	bool in_graph = false;
+	g.add("body", [&] { in_graph = right(rt) && right_here(); });
+	g.seal();
+	g.run();
+	std::printf("in a sum: %s, in functions at once: %d of 3, in a graph: "
+		    "%s\n",
+		    word(sum == 40), nr.exchange(0), word(in_graph));
+
+	int missing = 0;
+	for (int i = 0; i < 10; i++) {
+		rt.for_each(
+			0, 10,
+			[&](size_t) {
+				rt.async([&] {
+					std::this_thread::yield();
+					nr++;
+				});
+			},
+			lk::grain{ 1 });
+		missing += nr.exchange(0) != 10;
+	}
+	std::printf("tasks that a block starts have ended with the loop: %d of "
+		    "100\n",
+		    100 - 10 * missing);
+}
+
+static void errors(lk::runtime &rt)
+{
+	auto bad = []() -> int { throw std::domain_error("bad"); };
+	std::string group = thrown([&] {
+		rt.for_each(0, 10, [&](size_t i) {
+			lk::group g;
+
+			if (i == 3)
+				g.run(bad);
+			g.wait();
+		});
+	});
+	std::string get = thrown([&] {
+		rt.for_each(0, 10, [&](size_t i) {
+			if (i == 3)
+				rt.async(bad).get();
+		});
+	});
+	std::printf("a child of a block throws: %s, its get() does: %s\n",
+		    group.c_str(), get.c_str());
+
+	lk::data<long> x(rt, 0);
+	rt.for_each(0, 40, [&](size_t) {
+		rt.submit([](long &v) { v++; }, lk::update(x));
+	});
+	std::printf("data in a block: %ld\n", x.read());
+
+	auto mine = [] {
+		throw std::system_error(
+			std::make_error_code(
+				std::errc::resource_deadlock_would_occur),
+			"mine");
+	};
+	std::string own = thrown([&] { rt.async(mine).get(); });
+	std::string in_body =
+		thrown([&] { rt.async([&] { rt.async(mine).get(); }).get(); });
+	std::printf("the task's own EDEADLK: %s, in a body: %s\n", own.c_str(),
+		    in_body.c_str());
+}
+
+static void others(lk::runtime &rt, lk::runtime &other)
+{
+	std::string task, group;
+	long sum = 0;
+	int five = 0;
+
+	rt.async([&] {
+		  task = thrown(
+			  [&] { five = other.async([] { return 5; }).get(); });
+		  group = thrown([&] { lk::group g(other); });
+		  sum = other.reduce(0, 100, 0L, [](long s, size_t i) {
+			  return s + long(i);
+		  });
+	  }).get();
+	bool is_right = five == 5 ? task == "nothing" : task == "EDEADLK";
+	std::printf("another runtime in a body: a task %s, a group %s, sum "
+		    "%ld\n",
+		    is_right ? "5 or EDEADLK" : task.c_str(), group.c_str(),
+		    sum);
+	std::atomic<int> nr{ 0 };
+	rt.async([&] {
+		  other.for_each(
+			  0, 50,
+			  [&](size_t) {
+				  std::string said = thrown([&] {
+					  if (!right(other))
+						  throw std::domain_error("");
+				  });
+				  nr += said == "nothing" || said == "EDEADLK";
+			  },
+			  lk::grain{ 1 });
+	  }).get();
+	std::printf("a loop of another runtime in a body: %d of 50 right or "
+		    "EDEADLK\n",
+		    nr.load());
+}
+
+struct seen_at_end {
+	std::atomic<int> *nr;
+
+	seen_at_end(std::atomic<int> *n) : nr(n)
+	{
+	}
+	seen_at_end(seen_at_end &&o) noexcept : nr(std::exchange(o.nr, nullptr))
+	{
+	}
+	~seen_at_end()
+	{
+		if (nr)
+			*nr = lk::context() ? 1 : 2;
+	}
+};
+
+// The result of a task goes with the task where nobody has its future.
+static void callbacks(lk::runtime &rt)
+{
+	std::atomic<int> seen{ 0 };
+
+	rt.async([&rt, &seen] {
+		  rt.async([&seen] { return seen_at_end(&seen); });
+		  lk::must(lkdf_join(lk::context()));
+	  }).get();
+	std::printf("in a callback: %s\n", seen == 2 ? "no body" : "a body");
+}
+
+int main()
+{
+	lk::runtime rt("log=none"), other("log=none");
+
+	bodies(rt);
+	loops(rt);
+	errors(rt);
+	others(rt, other);
+	callbacks(rt);
+}
