@@ -4,9 +4,11 @@
 
 #include "api/border.h"
 #include "io/event_poll.h"
+#include "sched/current.h"
 #include "scope/event_any.h"
 #include "scope/event_call.h"
 #include "scope/event_pulse.h"
+#include "task/complete.h"
 
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out)
@@ -124,6 +126,15 @@ int lkdf_event_next(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
 	return rc ? rc : event_pulse_wait(e, seen, timeout_ns);
 }
 
+/* In a body whose child it is of: the body does not end with the error. */
+static void body_saw(struct lkdf_event e)
+{
+	struct lkdf_ctx *c = current_get();
+
+	if (c && c->task)
+		complete_seen(c->task, event_failure(event_of(e)));
+}
+
 int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 {
 	int rc = check_event(e);
@@ -134,7 +145,10 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 		return err(-EINVAL, "event: out is NULL");
 	/* In serial mode it may end on this thread only. */
 	sched_drain(&event_of(e)->rt->sched);
-	return event_error(e, out);
+	rc = event_error(e, out);
+	if (!rc && unlikely(event_failure(event_of(e)) != NULL))
+		body_saw(e);
+	return rc;
 }
 
 static int check_several(const struct lkdf *rt, const char *what,

@@ -28,6 +28,7 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 	a_store(&f->nr_refs, 1, relaxed);
 	a_store(&f->is_observed, 0, relaxed);
 	a_store(&f->nr_more, 0, relaxed);
+	a_store(&f->child_of, NULL, relaxed);
 	f->later = NULL;
 	f->is_aside = false;
 	f->error = *e;

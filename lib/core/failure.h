@@ -49,6 +49,8 @@ struct failure {
 	_Atomic(uint32_t) nr_refs;
 	_Atomic(uint32_t) is_observed;
 	_Atomic(uint32_t) nr_more; /* later errors that it stands for */
+	/* The task whose child_failure it is, or NULL: see complete_seen(). */
+	_Atomic(const void *) child_of;
 	struct tally tally; /* in place of the counts in error */
 
 	/* Under the lock of the scope that has it aside: the next. */

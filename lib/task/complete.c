@@ -219,12 +219,23 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		end_extra(t);
 }
 
+/* A task above may keep it by now. */
+static void forget_child(const struct task *t)
+{
+	const void *of = t;
+
+	if (t->child_failure)
+		a_cas(&t->child_failure->child_of, &of, NULL, relaxed, relaxed);
+}
+
 void complete_put_failures(struct lkdf *rt, struct task *t)
 {
 	if (t->link.flags & TASK_FAILED)
 		failure_put(t->failure, &rt->log);
-	if (a_load(&t->child_err, relaxed))
+	if (a_load(&t->child_err, relaxed)) {
+		forget_child(t);
 		failure_put(t->child_failure, &rt->log);
+	}
 }
 
 /* The first error of children since the last join stands for the others. */
@@ -232,10 +243,39 @@ static void child_failed(struct task *parent, int error, struct failure *f)
 {
 	int32_t zero = 0;
 
-	if (a_cas(&parent->child_err, &zero, error, relaxed, relaxed))
-		parent->child_failure = failure_get(f);
-	else
+	/* [child.first] what complete_seen() did; pairs with [child.seen]. */
+	if (!a_cas(&parent->child_err, &zero, error, acquire, relaxed)) {
 		failure_observe(f);
+		return;
+	}
+	parent->child_failure = failure_get(f);
+	if (f)
+		a_store(&f->child_of, parent, relaxed);
+}
+
+int complete_take_child_error(struct task *t, struct failure **f)
+{
+	int error = a_load(&t->child_err, relaxed);
+
+	*f = error ? t->child_failure : NULL;
+	if (!error)
+		return 0;
+	forget_child(t);
+	/* [child.seen] what we did; pairs with [child.first]. */
+	a_store(&t->child_err, 0, release);
+	return error;
+}
+
+void complete_seen(struct task *t, struct failure *f)
+{
+	struct failure *kept;
+
+	/* The child that has set it has ended before its event fired. */
+	if (!f || a_load(&f->child_of, relaxed) != t)
+		return;
+	complete_take_child_error(t, &kept);
+	failure_observe(kept);
+	failure_put(kept, &rt_of(t)->log);
 }
 
 bool complete_child(struct task *parent, int error, struct failure *f)

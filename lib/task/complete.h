@@ -16,6 +16,16 @@
 bool complete_take_limits(struct executor *ex, struct task *t);
 
 /* A child has ended. True: it was the last, and the parent's body has ended. */
+/* Takes the first error of its children away from t; *f: why, or NULL. */
+int complete_take_child_error(struct task *t, struct failure **f);
+
+/*
+ * The body of t is told of an error by an event: if that is what t keeps of its
+ * children, t does not end with it. On the body's own thread outside a join, or
+ * while the body is left for the event. f: NULL, or the event's.
+ */
+void complete_seen(struct task *t, struct failure *f);
+
 bool complete_child(struct task *parent, int error, struct failure *f);
 
 /* Its scope is cancelled: it does not start, or its body says so. */

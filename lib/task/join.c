@@ -27,6 +27,7 @@
 #include "sched/nap.h"
 #include "sched/tick.h"
 #include "task/body.h"
+#include "task/complete.h"
 #include "task/descend.h"
 #include "task/step.h"
 
@@ -47,17 +48,16 @@ static bool has_children(struct task *t)
 
 int task_forget_children(struct task *t)
 {
-	int rc = a_load(&t->child_err, relaxed);
+	struct failure *f;
+	int rc = complete_take_child_error(t, &f);
 
 	t->nr_spawned = t->nr_local = 0;
 	a_store(&t->live, 0, relaxed);
 	if (!rc)
 		return 0;
-	a_store(&t->child_err, 0, relaxed);
-	failure_observe(t->child_failure);
-	err(rc, "%s",
-	    t->child_failure ? t->child_failure->error.why : strerror(-rc));
-	failure_put(t->child_failure, &t->kind->rt->log);
+	failure_observe(f);
+	err(rc, "%s", f ? f->error.why : strerror(-rc));
+	failure_put(f, &t->kind->rt->log);
 	return rc;
 }
 

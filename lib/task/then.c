@@ -174,10 +174,21 @@ int then_stay_away(struct lkdf_ctx *c)
 	return 0;
 }
 
+/* The event's error, or the cancel's: then the event has not fired. */
+static struct failure *failure_of_event(struct lkdf_event e)
+{
+	int error;
+
+	return event_look(event_of(e), &error) ? event_failure(event_of(e))
+					       : NULL;
+}
+
 static void then_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);
 
+	if (unlikely(error))
+		complete_seen(t, failure_of_event(tap->event));
 	event_put(tap->event);
 	t->then_err = error;
 	then_leave(runtime_executor(rt_of(t)), t);

@@ -127,7 +127,9 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns);
  * @out: size set by the caller
  *
  * Of a run that ended well, err is 0 and the counts are there all the same: of
- * tasks that no branch has chosen, say, in all repetitions or waves.
+ * tasks that no branch has chosen, say, in all repetitions or waves. A body
+ * that asks for the event of its own child has seen the child's error, and does
+ * not end with it.
  *
  * Return: 0; 1 still pending; -ESTALE; -EINVAL.
  */

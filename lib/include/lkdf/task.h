@@ -228,7 +228,8 @@ int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e);
  *      LKDF_EVENT_PULSE
  *
  * The body must return after it. A negative return value wins: @fn is not
- * called then. fn reads an error of @on with lkdf_input_error(c, 0).
+ * called then. fn reads an error of @on with lkdf_input_error(c, 0). The error
+ * of a child whose event @on is counts as seen: the task does not end with it.
  *
  * Where @on is an event of lkdf_event_create(), of lkdf_event_any() or of a
  * descriptor, a cancel of the scope or of the run calls @fn at once; the error
