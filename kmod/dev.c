@@ -2,7 +2,8 @@
 /*
  * Every struct is copied once and the copy is checked: size, flags, reserved
  * words, ranges. Values that get past here are true inside. Results are copied
- * back after all locks are dropped.
+ * back after all locks are dropped; a call whose result cannot be copied has
+ * done nothing.
  */
 #include "dev.h"
 
@@ -23,22 +24,27 @@ struct head {
 	u32 flags;
 };
 
-union request {
-	struct head head;
-	struct lkdf_kmod_info info;
-	struct lkdf_kmod_setup setup;
-	struct lkdf_kmod_region region;
-	struct lkdf_kmod_refresh refresh;
-	struct lkdf_kmod_query query;
+struct request {
+	union {
+		struct head head;
+		struct lkdf_kmod_info info;
+		struct lkdf_kmod_setup setup;
+		struct lkdf_kmod_region region;
+		struct lkdf_kmod_refresh refresh;
+		struct lkdf_kmod_query query;
+	};
+	u64 nr_add; /* the number of an ADD */
 };
 
 struct call {
 	u32 size; /* of version 1, and of today */
 	u32 flags; /* known ones */
-	int (*fn)(struct session *s, union request *req);
+	int (*fn)(struct session *s, struct request *req);
+	/* The caller has the result of fn(), or not. May be NULL. */
+	void (*end)(struct session *s, const struct request *req, bool is_told);
 };
 
-static int do_info(struct session *s, union request *req)
+static int do_info(struct session *s, struct request *req)
 {
 	const struct limits *limits = s->limits;
 
@@ -60,11 +66,17 @@ static int do_info(struct session *s, union request *req)
 	return 0;
 }
 
-static int do_setup(struct session *s, union request *req)
+static int do_setup(struct session *s, struct request *req)
 {
 	if (req->setup.rsvd || !current->mm)
 		return -EINVAL;
 	return session_setup(s, &req->setup);
+}
+
+static void end_setup(struct session *s, const struct request *req,
+		      bool is_told)
+{
+	session_end_setup(s, is_told);
 }
 
 /* Whole pages of the caller's half of the addresses, and not too many. */
@@ -77,7 +89,7 @@ static int check_range(const struct limits *limits, u64 addr, u64 len)
 	return len > limits->max_region_bytes ? -E2BIG : 0;
 }
 
-static int do_add(struct session *s, union request *req)
+static int do_add(struct session *s, struct request *req)
 {
 	const struct lkdf_kmod_region *region = &req->region;
 
@@ -85,24 +97,30 @@ static int do_add(struct session *s, union request *req)
 	    region->block_shift > LIMIT_BLOCK_SHIFT)
 		return -EINVAL;
 	return check_range(s->limits, region->addr, region->len)
-		       ?: session_add(s, &req->region);
+		       ?: session_add(s, &req->region, &req->nr_add);
 }
 
-static int do_del(struct session *s, union request *req)
+static void end_add(struct session *s, const struct request *req, bool is_told)
+{
+	if (!is_told)
+		session_undo_add(s, req->region.id, req->nr_add);
+}
+
+static int do_del(struct session *s, struct request *req)
 {
 	if (req->region.rsvd)
 		return -EINVAL;
 	return session_del(s, &req->region);
 }
 
-static int do_refresh(struct session *s, union request *req)
+static int do_refresh(struct session *s, struct request *req)
 {
 	if (req->refresh.rsvd)
 		return -EINVAL;
 	return session_refresh(s, &req->refresh);
 }
 
-static int do_query(struct session *s, union request *req)
+static int do_query(struct session *s, struct request *req)
 {
 	const struct lkdf_kmod_query *q = &req->query;
 
@@ -124,10 +142,12 @@ static const struct call calls[] = {
 	[_IOC_NR(LKDF_KMOD_SETUP)] = {
 		.size = sizeof(struct lkdf_kmod_setup),
 		.fn = do_setup,
+		.end = end_setup,
 	},
 	[_IOC_NR(LKDF_KMOD_ADD)] = {
 		.size = sizeof(struct lkdf_kmod_region),
 		.fn = do_add,
+		.end = end_add,
 	},
 	[_IOC_NR(LKDF_KMOD_DEL)] = {
 		.size = sizeof(struct lkdf_kmod_region),
@@ -158,7 +178,7 @@ static long dev_ioctl(struct file *file, uint cmd, ulong arg)
 {
 	const struct call *call = find_call(cmd);
 	void __user *user = (void __user *)arg;
-	union request req = {};
+	struct request req = {};
 	u32 size;
 	int err;
 
@@ -178,7 +198,11 @@ static long dev_ioctl(struct file *file, uint cmd, ulong arg)
 	err = call->fn(file->private_data, &req);
 	if (err)
 		return err;
-	return copy_to_user(user, &req, call->size) ? -EFAULT : 0;
+	if (copy_to_user(user, &req, call->size))
+		err = -EFAULT;
+	if (call->end)
+		call->end(file->private_data, &req, !err);
+	return err;
 }
 
 static int dev_open(struct inode *inode, struct file *file)

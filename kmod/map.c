@@ -107,6 +107,18 @@ int map_insert(const struct map *map, struct vm_area_struct *vma)
 	return err;
 }
 
+/* With a reference; NULL: beyond the end. */
+struct page *map_page(const struct map *map, unsigned long nr)
+{
+	struct page *page;
+
+	if (nr >= PFN_DOWN(map->bytes))
+		return NULL;
+	page = vmalloc_to_page(map->mem + (nr << PAGE_SHIFT));
+	get_page(page);
+	return page;
+}
+
 void map_destroy(struct map *map)
 {
 	if (!map)

@@ -61,6 +61,7 @@ struct map_part {
 struct map *map_create(u32 nr_regions, u32 nr_blocks, u32 width);
 void map_destroy(struct map *map);
 unsigned long map_pages(u32 nr_regions, u32 nr_blocks, u32 width);
+struct page *map_page(const struct map *map, unsigned long nr);
 int map_insert(const struct map *map, struct vm_area_struct *vma);
 
 int map_part_init(struct map_part *part, struct map *map, u32 id,

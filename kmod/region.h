@@ -27,6 +27,9 @@ struct region {
 	unsigned long len;
 	u32 shift;
 
+	/* Set by session_add(), constant afterwards. */
+	u64 nr_add;
+
 	/* Fields say for themselves. */
 	struct map_part part;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The life of an open file. open: nothing but a place in the user's count.
- * SETUP: the caller's mm, memory charged to it, the map. ADD, DEL: regions.
+ * SETUP: the caller's mm, memory charged to it, the map, which others see when
+ * the caller knows its size. ADD, DEL: regions.
  * close: it comes when the file and all mappings of it are gone, maybe long
  * after the owner; regions first, so that no event comes any more, then the
  * map, then what was charged, then the mm, then the user.
@@ -72,7 +73,9 @@ static void end_mm(struct mmu_notifier *end, struct mm_struct *mm)
 {
 	struct session *s = container_of(end, struct session, end);
 
-	map_dead(s->map);
+	/* NULL: SETUP is undone, whose notifier is taken back. */
+	if (s->map)
+		map_dead(s->map);
 	wake_up_interruptible_all(&s->bell.queue);
 }
 
@@ -80,7 +83,7 @@ static const struct mmu_notifier_ops end_ops = {
 	.release = end_mm,
 };
 
-/* Memory for the numbers of the request; under lock. */
+/* Memory for the numbers of the request, that nobody sees yet; under lock. */
 static int make_map(struct session *s, const struct lkdf_kmod_setup *req)
 {
 	u32 nr_blocks = ALIGN(req->nr_blocks, LKDF_MAP_BLOCK_ALIGN);
@@ -108,8 +111,7 @@ static int make_map(struct session *s, const struct lkdf_kmod_setup *req)
 	s->nr_charged = nr_pages;
 	mmgrab(current->mm);
 	s->mm = current->mm;
-	/* [session.map] pairs with session_mmap() */
-	smp_store_release(&s->map, map);
+	s->new_map = map;
 	return 0;
 
 undo:
@@ -132,12 +134,40 @@ int session_setup(struct session *s, struct lkdf_kmod_setup *req)
 		return -EINVAL;
 	if (mutex_lock_killable(&s->lock))
 		return -EINTR;
-	if (!s->map)
+	if (!s->map && !s->new_map)
 		err = make_map(s, req);
 	if (!err)
-		req->map_bytes = s->map->bytes;
+		req->map_bytes = s->new_map->bytes;
 	mutex_unlock(&s->lock);
 	return err;
+}
+
+/* All that make_map() has done; under lock, by the thread that did it. */
+static void undo_map(struct session *s)
+{
+	mmu_notifier_unregister(&s->end, s->mm);
+	map_destroy(s->new_map);
+	kfree(s->regions);
+	kfree(s->pfns);
+	s->regions = NULL;
+	s->pfns = NULL;
+	account_locked_vm(s->mm, s->nr_charged, false);
+	s->nr_charged = 0;
+	mmdrop(s->mm);
+	s->mm = NULL;
+}
+
+/* After session_setup(), once: the caller knows the size of the map, or not. */
+void session_end_setup(struct session *s, bool is_told)
+{
+	mutex_lock(&s->lock);
+	if (is_told)
+		/* [session.map] pairs with session_mmap() */
+		smp_store_release(&s->map, s->new_map);
+	else
+		undo_map(s);
+	s->new_map = NULL;
+	mutex_unlock(&s->lock);
 }
 
 /* For calls of the owner: takes the lock, or says why not. */
@@ -173,7 +203,8 @@ static int find_id(struct session *s, u64 addr, u64 len)
 	return id;
 }
 
-int session_add(struct session *s, struct lkdf_kmod_region *req)
+/* *nr tells it from all others of the session, also with the same id. */
+int session_add(struct session *s, struct lkdf_kmod_region *req, u64 *nr)
 {
 	int err = lock_owned(s);
 	int id;
@@ -189,11 +220,27 @@ int session_add(struct session *s, struct lkdf_kmod_region *req)
 		goto unlock;
 	req->id = id;
 	err = region_create(s->map, &s->bell, s->mm, req, &s->regions[id]);
-	if (err)
+	if (err) {
 		limits_put_region(s->limits, s->user);
+		goto unlock;
+	}
+	*nr = ++s->nr_adds;
+	s->regions[id]->nr_add = *nr;
 unlock:
 	mutex_unlock(&s->lock);
 	return err;
+}
+
+/*
+ * The caller does not know the id. Another thread may have guessed it, deleted
+ * the region and added one of its own.
+ */
+void session_undo_add(struct session *s, u32 id, u64 nr)
+{
+	mutex_lock(&s->lock);
+	if (s->regions[id] && s->regions[id]->nr_add == nr)
+		destroy_region(s, id);
+	mutex_unlock(&s->lock);
 }
 
 /* The region of an id from user space, or NULL; under lock. */
@@ -246,12 +293,29 @@ unlock:
 	return err;
 }
 
-/* Called under mmap_lock: it takes no lock of ours. */
+/* MADV_DONTNEED drops entries of the page table: the pages are here. */
+static vm_fault_t fault(struct vm_fault *vmf)
+{
+	const struct session *s = vmf->vma->vm_file->private_data;
+
+	vmf->page = map_page(s->map, vmf->pgoff);
+	return vmf->page ? 0 : VM_FAULT_SIGBUS;
+}
+
+static const struct vm_operations_struct vm_ops = {
+	.fault = fault,
+};
+
+/*
+ * Called under mmap_lock: it takes no lock of ours. With VM_IO the kernel
+ * refuses MADV_DOFORK, and whatever else would take the pages by their mapping.
+ */
 int session_mmap(struct session *s, struct vm_area_struct *vma)
 {
 	const unsigned long off = VM_MAYWRITE | VM_MAYEXEC;
-	const unsigned long on = VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP;
-	/* [session.map] pairs with make_map() */
+	const unsigned long on =
+		VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP | VM_IO;
+	/* [session.map] pairs with session_end_setup() */
 	struct map *map = smp_load_acquire(&s->map);
 
 	if (!map)
@@ -264,12 +328,13 @@ int session_mmap(struct session *s, struct vm_area_struct *vma)
 		return -EINVAL;
 	vm_flags_set(vma, on);
 	vm_flags_clear(vma, off);
+	vma->vm_ops = &vm_ops;
 	return map_insert(map, vma);
 }
 
 __poll_t session_poll(struct session *s, struct file *file, poll_table *wait)
 {
-	/* [session.map] pairs with make_map() */
+	/* [session.map] pairs with session_end_setup() */
 	struct map *map = smp_load_acquire(&s->map);
 	__poll_t mask = 0;
 

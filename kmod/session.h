@@ -34,14 +34,20 @@ struct session {
 	unsigned long nr_charged; /* pages, to the mm */
 	unsigned long *pfns;
 
+	/* Under lock; of a SETUP whose caller has no answer yet. */
+	struct map *new_map;
+
 	/* Under lock; map->nr_regions of them, NULL if free. */
 	struct region **regions;
+	u64 nr_adds; /* so far */
 };
 
 struct session *session_open(struct limits *limits);
 void session_close(struct session *s);
 int session_setup(struct session *s, struct lkdf_kmod_setup *req);
-int session_add(struct session *s, struct lkdf_kmod_region *req);
+void session_end_setup(struct session *s, bool is_told);
+int session_add(struct session *s, struct lkdf_kmod_region *req, u64 *nr);
+void session_undo_add(struct session *s, u32 id, u64 nr);
 int session_del(struct session *s, struct lkdf_kmod_region *req);
 int session_refresh(struct session *s, struct lkdf_kmod_refresh *req);
 int session_mmap(struct session *s, struct vm_area_struct *vma);

@@ -16,7 +16,8 @@
  * is zero (-E2BIG otherwise), a shorter one if it holds version 1 (-EINVAL
  * otherwise). Unknown flags and reserved words that are not zero: -EINVAL.
  * Fields marked "out" are ignored on the way in. Nothing is written back by a
- * call that fails. Unknown calls: -ENOTTY. A bad pointer: -EFAULT.
+ * call that fails. Unknown calls: -ENOTTY. A bad pointer: -EFAULT; SETUP and
+ * ADD whose answer cannot be written have done nothing.
  *
  * LKDF_KMOD_INFO     versions, features and limits. Works on any open file.
  * LKDF_KMOD_SETUP    binds the file to the caller's address space and makes
@@ -65,7 +66,8 @@
  *
  * mmap(MAP_SHARED, PROT_READ) from offset 0, at most the bytes that SETUP
  * returned, rounded up to pages; it can never be made writable (-EPERM to
- * mmap, -EACCES to mprotect), is not inherited by fork and not in core dumps.
+ * mmap, -EACCES to mprotect), is not inherited by fork, which MADV_DOFORK does
+ * not change (-EINVAL), and not in core dumps.
  *
  *	lkdf_map_header                    at 0
  *	lkdf_map_desc of region i          at desc_off + i * desc_stride

@@ -262,6 +262,58 @@ TEST(add_refuses_bad_ranges)
 	EXPECT_ERRNO(call_del(d.fd, 0), ENOENT);
 }
 
+/* The struct lies in memory that the kernel cannot write. */
+static int call_without_answer(int fd, unsigned long call, const void *req,
+			       size_t size)
+{
+	void *p = map_memory(PAGE, PAGE);
+	int rc, error;
+
+	memcpy(p, req, size);
+	ASSERT_EQ(mprotect(p, PAGE, PROT_READ), 0);
+	rc = ioctl(fd, call, p);
+	error = errno;
+	EXPECT_EQ(memcmp(p, req, size), 0);
+	munmap(p, PAGE);
+	errno = error;
+	return rc;
+}
+
+TEST(a_call_without_an_answer_has_done_nothing)
+{
+	struct lkdf_kmod_setup setup = { .size = sizeof(setup),
+					 .nr_regions = 1,
+					 .nr_blocks = 100 };
+	struct lkdf_kmod_region add = { .size = sizeof(add),
+					.len = MIB,
+					.block_shift = 16 };
+	struct device d = { .fd = open_device() };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_ERRNO(call_without_answer(d.fd, LKDF_KMOD_SETUP, &setup,
+						 sizeof(setup)),
+			     EFAULT);
+		EXPECT(mmap(NULL, PAGE, PROT_READ, MAP_SHARED, d.fd, 0) ==
+		       MAP_FAILED);
+		EXPECT_EQ(errno, ENXIO);
+	}
+	close(d.fd);
+	d = make_device(1, 100);
+	add.addr = (uintptr_t)small_memory(MIB);
+	for (i = 0; i < 3; i++)
+		EXPECT_ERRNO(call_without_answer(d.fd, LKDF_KMOD_ADD, &add,
+						 sizeof(add)),
+			     EFAULT);
+	/* The only region, and its range, are free. */
+	EXPECT_EQ(call_add(d.fd, (void *)(uintptr_t)add.addr, MIB, 16), 0);
+	d.fd = open_device();
+	EXPECT_ERRNO(call_without_answer(d.fd, LKDF_KMOD_SETUP, &setup,
+					 sizeof(setup)),
+		     EFAULT);
+	EXPECT_EQ(call_setup(d.fd, 1, 100, NULL), 0);
+}
+
 TEST(refresh_and_query_refuse_bad_numbers)
 {
 	struct device d = make_device(1, 64);

@@ -73,6 +73,51 @@ TEST(a_child_has_no_mapping)
 	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
+TEST(a_child_has_none_either_if_it_is_asked_for)
+{
+	int status = 0;
+	pid_t child;
+
+	d = make_device(1, 100);
+	EXPECT_ERRNO(madvise(d.map, d.map_bytes, MADV_DOFORK), EINVAL);
+	child = fork();
+	if (child == 0)
+		_exit(*(volatile char *)d.map);
+	waitpid(child, &status, 0);
+	EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+TEST(pages_that_are_dropped_come_back)
+{
+	struct reader r;
+	unsigned node[2];
+	char *m = small_memory(MIB);
+
+	two_nodes(node);
+	d = make_device(1, 100);
+	touch_on(m, MIB, node[0]);
+	r = watch(&d, m, MIB, 16);
+	refresh(&d, &r, 0);
+	EXPECT_EQ(madvise(d.map, d.map_bytes, MADV_DONTNEED), 0);
+	EXPECT_EQ(((volatile struct lkdf_map_header *)d.map)->magic,
+		  LKDF_MAP_MAGIC);
+	EXPECT_EQ(node_of(&r, m), node[0]);
+	/* They are the kernel's: events are seen. */
+	ASSERT_EQ(move_memory(m, 16 * PAGE, PAGE, node[1]), 16);
+	EXPECT_EQ(reader_settled(&r, m), -1);
+	/* A part of the map that begins in its middle. */
+	EXPECT_EQ(munmap(d.map + PAGE, PAGE), 0);
+	EXPECT_EQ(madvise(d.map, PAGE, MADV_DONTNEED), 0);
+	EXPECT_EQ(((volatile struct lkdf_map_header *)d.map)->magic,
+		  LKDF_MAP_MAGIC);
+	if (d.map_bytes > 2 * PAGE) {
+		EXPECT_EQ(madvise(d.map + 2 * PAGE, d.map_bytes - 2 * PAGE,
+				  MADV_DONTNEED),
+			  0);
+		EXPECT_EQ(((volatile char *)d.map)[d.map_bytes - 1], 0);
+	}
+}
+
 TEST(the_mapping_lives_longer_than_the_file)
 {
 	struct reader r;
