@@ -126,6 +126,40 @@ static cu_mod build(void)
 	return m;
 }
 
+/* Of the one parameter of the text's kernel f. */
+static size_t bytes_of_parameter(const char *of)
+{
+	static const char *const option[] = { "--gpu-architecture=sm_90" };
+	size_t size = 0, at = 0, bytes = 0;
+	nvrtcProgram p = NULL;
+	cu_mod m = NULL;
+	cu_func f = NULL;
+	char *image;
+
+	is(rtc.create(&p, of, "text.cu", 0, NULL, NULL), 0, "a program is");
+	is(rtc.compile(p, 1, option), 0, "it compiles");
+	rtc.size(p, &size);
+	image = malloc(size);
+	rtc.cubin(p, image);
+	is(cu.cuModuleLoadData(&m, image), 0, "the driver loads it");
+	cu.cuModuleGetFunction(&f, m, "f");
+	is(cu.cuFuncGetParamInfo(f, 0, &at, &bytes), 0, "it has a parameter");
+	free(image);
+	rtc.destroy(&p);
+	return bytes;
+}
+
+/* One name, two types, in one process. */
+static void a_text_has_its_own_types(void)
+{
+	is(bytes_of_parameter("struct v { int x[2]; };\n"
+			      "extern \"C\" __global__ void f(v a) {}"),
+	   8, "a struct of 8 bytes");
+	is(bytes_of_parameter("struct v { int x[16]; };\n"
+			      "extern \"C\" __global__ void f(v a) {}"),
+	   64, "one of that name has 64 in another text");
+}
+
 static cu_result launch(cu_mod m, const char *name, unsigned grid,
 			unsigned block, void **params)
 {
@@ -259,6 +293,7 @@ int main(void)
 	is(fall(m, 100), 0, "a kernel that needs 100 KiB of stack runs");
 	kernels_of_a_text_run(m);
 	compiler_names_the_line();
+	a_text_has_its_own_types();
 	calls_fail_when_told();
 	wrong_kernels_are_faults(m);
 	return tap_end();

@@ -285,7 +285,8 @@ static int compile(struct program *p, const char *options)
 		rc = write_kernels(p);
 	/* Functions that are nobody's stay: the list has them. */
 	if (!rc && !run_command(p,
-				"-w -fPIC -shared -fno-extern-tls-init%s "
+				"-w -fPIC -shared -fno-extern-tls-init "
+				"-fno-gnu-unique%s "
 				"kernels -o object",
 				""))
 		rc = COMPILATION;
