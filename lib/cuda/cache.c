@@ -12,6 +12,7 @@
 #define MAGIC 0x3161637564616b6cull /* "lkducac1" as little endian has it */
 #define MAX_BYTES (256u << 20) /* of a file */
 #define NAME_SIZE 64
+#define BLANKS " \t\n" /* between options */
 
 /* A file: this, the key, the name of the kernel, the image. */
 struct header {
@@ -65,6 +66,107 @@ static void name_file(const struct bytes *key, char name[NAME_SIZE])
 		 (unsigned long long)sum_of(key->at, key->size,
 					    0xcbf29ce484222325ull),
 		 (unsigned long long)sum_of(key->at, key->size, MAGIC));
+}
+
+/* ---- other files -------------------------------------------------------- */
+
+/* Lines that end with a backslash go on in the next one. */
+static void join_lines(char *text)
+{
+	char *to = text;
+	size_t n;
+
+	while (*text) {
+		n = *text != '\\'			 ? 0
+		    : text[1] == '\n'			 ? 2
+		    : text[1] == '\r' && text[2] == '\n' ? 3
+							 : 0;
+		text += n;
+		if (!n)
+			*to++ = *text++;
+	}
+	*to = 0;
+}
+
+static const char *skip_blanks(const char *at)
+{
+	const char *stop;
+
+	for (;;) {
+		at += strspn(at, " \t\f\v");
+		if (strncmp(at, "/*", 2))
+			return at;
+		stop = strstr(at + 2, "*/");
+		if (!stop)
+			return at;
+		at = stop + 2;
+	}
+}
+
+static bool begins_with(const char *at, const char *word)
+{
+	return !strncmp(at, word, strlen(word));
+}
+
+/* At a sign of the preprocessor: does another file come in there? */
+static bool is_directive(const char *at)
+{
+	static const char *const signs[] = { "#", "%:", "?\?=" };
+	size_t i;
+
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		if (!begins_with(at, signs[i]))
+			continue;
+		at = skip_blanks(at + strlen(signs[i]));
+		return begins_with(at, "include") ||
+		       begins_with(at, "import") || begins_with(at, "embed");
+	}
+	return false;
+}
+
+static bool text_includes(const char *text)
+{
+	for (; *text; text++)
+		if (is_directive(text) || begins_with(text, "__has_include"))
+			return true;
+	return false;
+}
+
+/* Options that name files or what is in a file: -include, -use-pch=F. */
+static bool option_reads(const char *option)
+{
+	static const char *const words[] = { "include", "pch", "isystem",
+					     "file", "imacros" };
+	size_t i, n = strcspn(option, BLANKS);
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (memmem(option, n, words[i], strlen(words[i])))
+			return true;
+	return false;
+}
+
+static bool options_read(const char *o)
+{
+	for (o += strspn(o, BLANKS); *o; o += strspn(o, BLANKS)) {
+		if (option_reads(o))
+			return true;
+		o += strcspn(o, BLANKS);
+	}
+	return false;
+}
+
+bool cache_reads_files(const struct lkdf_code *c)
+{
+	char *text = c->bytes ? strndup(c->image, c->bytes) : strdup(c->image);
+	bool reads = true;
+
+	if (text) {
+		join_lines(text);
+		reads = text_includes(text) ||
+			(c->options && options_read(c->options));
+	}
+	free(text);
+	return reads;
 }
 
 /* Ours, and nobody else may write it. */

@@ -22,6 +22,12 @@ struct cache_key {
 		       */
 };
 
+/*
+ * Does its image depend on files that the key has not: does the text include
+ * others, or do the options name some? Then it is compiled each time.
+ */
+bool cache_reads_files(const struct lkdf_code *c);
+
 /* The image, for free(). False: it is not there. */
 bool cache_find(const char *directory, const struct cache_key *key,
 		struct code_made *out);

@@ -120,7 +120,8 @@ static int make_cuda_c(struct cuda_device *d, const struct lkdf_code *c,
 		       void **function, struct code_log log)
 {
 	struct code_made made = { .image = NULL };
-	const struct nvrtc_settings s = { d->nvrtc, d->cache, d->arch };
+	const struct nvrtc_settings s = { d->nvrtc, d->cache, d->arch,
+					  cuda_version(&d->cuda) };
 	int rc = nvrtc_compile(&s, c, &made, log);
 
 	if (rc)

@@ -26,7 +26,7 @@ int code_sort(const struct lkdf_code *c, enum code_sort *out,
 
 /* Text compiled for one card; free() both. */
 struct code_made {
-	char *image; /* a cubin */
+	char *image; /* a cubin, or PTX with a 0 behind it */
 	uint64_t bytes;
 	char *entry; /* its name in the image; NULL: none was asked for */
 };
@@ -35,6 +35,7 @@ struct nvrtc_settings {
 	const char *library; /* "": the usual ones */
 	const char *cache; /* directory of compiled texts; "": none */
 	int arch; /* of the card, 90 of sm_90 */
+	int driver; /* its version, 13000; 0: it is not known */
 };
 
 /*

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "cuda/cache.h"
+#include "cuda/rtc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,12 +34,20 @@ typedef struct _nvrtcProgram *rtc_program;
 	call(nvrtcGetProgramLogSize, rtc_program, size_t *) \
 	call(nvrtcGetProgramLog, rtc_program, char *) \
 	call(nvrtcGetCUBINSize, rtc_program, size_t *) \
-	call(nvrtcGetCUBIN, rtc_program, char *)
+	call(nvrtcGetCUBIN, rtc_program, char *) \
+	call(nvrtcGetPTXSize, rtc_program, size_t *) \
+	call(nvrtcGetPTX, rtc_program, char *)
+
+/* From CUDA 11.2 on. */
+#define NVRTC_LATER_CALLS(call) \
+	call(nvrtcGetNumSupportedArchs, int *) \
+	call(nvrtcGetSupportedArchs, int *)
 /* clang-format on */
 
 struct rtc {
 #define NVRTC_FIELD(name, ...) int (*name)(__VA_ARGS__);
 	NVRTC_CALLS(NVRTC_FIELD)
+	NVRTC_LATER_CALLS(NVRTC_FIELD) /* NULL: it lacks that */
 #undef NVRTC_FIELD
 };
 
@@ -47,32 +56,18 @@ static const struct {
 	size_t at;
 } calls[] = {
 #define NVRTC_ROW(name, ...) { #name, offsetof(struct rtc, name) },
-	NVRTC_CALLS(NVRTC_ROW)
+	NVRTC_CALLS(NVRTC_ROW) NVRTC_LATER_CALLS(NVRTC_ROW)
 #undef NVRTC_ROW
 };
 
-/* A library of a toolkit that is newer than us will do, too. */
-static const char *const usual[] = { "libnvrtc.so.13", "libnvrtc.so.12",
-				     "libnvrtc.so" };
-
-static void *open_library(const char *library)
-{
-	const int how = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
-	void *handle = NULL;
-	size_t i;
-
-	if (library[0])
-		return dlopen(library, how);
-	for (i = 0; i < ARRAY_SIZE(usual) && !handle; i++)
-		handle = dlopen(usual[i], how);
-	return handle;
-}
+#define NVRTC_ONE(name, ...) +1
+#define NR_MUST (0 NVRTC_CALLS(NVRTC_ONE))
 
 /* The library stays until the process ends. */
-static int load_library(const char *library, struct rtc *rtc,
+static int load_library(const struct nvrtc_settings *s, struct rtc *rtc,
 			struct code_log log)
 {
-	void *handle = open_library(library), *f;
+	void *handle = rtc_find(s->library, s->driver), *f;
 	const char *why;
 	size_t i;
 
@@ -81,12 +76,12 @@ static int load_library(const char *library, struct rtc *rtc,
 		snprintf(log.text, log.size,
 			 "cuda: a text in CUDA C needs NVRTC of the CUDA "
 			 "Toolkit: %s",
-			 why ? why : library);
+			 why ? why : s->library);
 		return -ENOEXEC;
 	}
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
 		f = dlsym(handle, calls[i].name);
-		if (!f)
+		if (!f && i < NR_MUST)
 			break;
 		memcpy((char *)rtc + calls[i].at, &f, sizeof(f));
 	}
@@ -96,8 +91,38 @@ static int load_library(const char *library, struct rtc *rtc,
 	snprintf(log.text, log.size,
 		 "cuda: %s has no %s: NVRTC of CUDA 11.1 or "
 		 "later is needed",
-		 library[0] ? library : "libnvrtc.so", calls[i].name);
+		 s->library[0] ? s->library : "libnvrtc.so", calls[i].name);
 	return -ENOEXEC;
+}
+
+/* ---- targets ------------------------------------------------------------ */
+
+#define MAX_ARCHS 128
+
+/*
+ * The newest architecture that the compiler knows and the card runs: that of
+ * the card, or an older one, whose PTX the driver compiles. 0: there is none.
+ */
+static int choose_arch(const struct rtc *rtc, int card)
+{
+	int v[MAX_ARCHS], nr = 0, best = 0, i;
+
+	if (!rtc->nvrtcGetNumSupportedArchs || !rtc->nvrtcGetSupportedArchs ||
+	    rtc->nvrtcGetNumSupportedArchs(&nr) || nr < 1 || nr > MAX_ARCHS ||
+	    rtc->nvrtcGetSupportedArchs(v))
+		return card;
+	for (i = 0; i < nr; i++)
+		if (v[i] <= card && v[i] > best)
+			best = v[i];
+	return best;
+}
+
+static int version_of(const struct rtc *rtc)
+{
+	int major = 0, minor = 0;
+
+	return rtc->nvrtcVersion(&major, &minor) ? 0
+						 : 1000 * major + 10 * minor;
 }
 
 /* ---- logs --------------------------------------------------------------- */
@@ -162,10 +187,11 @@ static bool split_options(char *words, const char **v, int *nr)
 	return true;
 }
 
-static int compile_program(const struct rtc *rtc, rtc_program p, int arch,
-			   const char *options, struct code_log log)
+static int compile_program(const struct rtc *rtc, rtc_program p,
+			   const char *target, const char *options,
+			   struct code_log log)
 {
-	char target[40], *words = strdup(options ? options : "");
+	char *words = strdup(options ? options : "");
 	/* A function without a word before it is the device's: of the host's
 	 * there are none. */
 	const char *v[MAX_OPTIONS] = { target, "-default-device" };
@@ -173,7 +199,6 @@ static int compile_program(const struct rtc *rtc, rtc_program p, int arch,
 
 	if (!words)
 		return rc;
-	snprintf(target, sizeof(target), "--gpu-architecture=sm_%d", arch);
 	if (!split_options(words, v, &nr)) {
 		snprintf(log.text, log.size, "cuda: more than %d options",
 			 MAX_OPTIONS - 2);
@@ -187,19 +212,23 @@ static int compile_program(const struct rtc *rtc, rtc_program p, int arch,
 	return rc;
 }
 
-static int take_cubin(const struct rtc *rtc, rtc_program p, const char *entry,
-		      struct code_made *out)
+typedef int (*size_fn)(rtc_program p, size_t *n);
+typedef int (*take_fn)(rtc_program p, char *to);
+
+static int take_image(const struct rtc *rtc, rtc_program p, bool is_ptx,
+		      const char *entry, struct code_made *out)
 {
+	size_fn size = is_ptx ? rtc->nvrtcGetPTXSize : rtc->nvrtcGetCUBINSize;
+	take_fn take = is_ptx ? rtc->nvrtcGetPTX : rtc->nvrtcGetCUBIN;
 	const char *name = NULL;
 	size_t n = 0;
 
-	if (rtc->nvrtcGetCUBINSize(p, &n) || !n ||
+	if (size(p, &n) || !n ||
 	    (entry && rtc->nvrtcGetLoweredName(p, entry, &name)))
 		return -ENOEXEC;
 	out->image = malloc(n);
 	out->entry = name ? strdup(name) : NULL;
-	if (!out->image || (name && !out->entry) ||
-	    rtc->nvrtcGetCUBIN(p, out->image)) {
+	if (!out->image || (name && !out->entry) || take(p, out->image)) {
 		free(out->image);
 		free(out->entry);
 		return -ENOMEM;
@@ -208,20 +237,32 @@ static int take_cubin(const struct rtc *rtc, rtc_program p, const char *entry,
 	return 0;
 }
 
-static int compile_text(const struct rtc *rtc, const char *text, int arch,
+static int compile_text(const struct rtc *rtc, const char *text, int card,
 			const struct lkdf_code *c, struct code_made *out,
 			struct code_log log)
 {
+	int arch = choose_arch(rtc, card), rc = -ENOEXEC;
+	bool is_ptx = arch != card;
 	rtc_program p = NULL;
-	int rc = -ENOEXEC;
+	char target[40];
 
+	if (!arch) {
+		snprintf(log.text, log.size,
+			 "cuda: NVRTC %d.%d does not compile for sm_%d any "
+			 "more: an older CUDA Toolkit does",
+			 version_of(rtc) / 1000, version_of(rtc) % 1000 / 10,
+			 card);
+		return rc;
+	}
 	if (rtc->nvrtcCreateProgram(&p, text, c->entry ? c->entry : "kernel", 0,
 				    NULL, NULL))
 		return rc;
+	snprintf(target, sizeof(target), "--gpu-architecture=%s_%d",
+		 is_ptx ? "compute" : "sm", arch);
 	if (!c->entry || !rtc->nvrtcAddNameExpression(p, c->entry))
-		rc = compile_program(rtc, p, arch, c->options, log);
+		rc = compile_program(rtc, p, target, c->options, log);
 	if (!rc)
-		rc = take_cubin(rtc, p, c->entry, out);
+		rc = take_image(rtc, p, is_ptx, c->entry, out);
 	rtc->nvrtcDestroyProgram(&p);
 	return rc;
 }
@@ -242,29 +283,22 @@ static int compile_copy(const struct rtc *rtc, int arch,
 	return rc;
 }
 
-static int version_of(const struct rtc *rtc)
-{
-	int major = 0, minor = 0;
-
-	return rtc->nvrtcVersion(&major, &minor) ? 0
-						 : 1000 * major + 10 * minor;
-}
-
 /* Without a compiler the image of any will do. */
 int nvrtc_compile(const struct nvrtc_settings *s, const struct lkdf_code *c,
 		  struct code_made *out, struct code_log log)
 {
 	struct cache_key key = { .code = c, .arch = s->arch };
 	struct rtc rtc;
-	int rc = load_library(s->library, &rtc, log);
+	int rc = load_library(s, &rtc, log);
+	bool may_keep = s->cache[0] && !cache_reads_files(c);
 
 	if (!rc)
 		key.compiler = version_of(&rtc);
-	if (s->cache[0] && cache_find(s->cache, &key, out))
+	if (may_keep && cache_find(s->cache, &key, out))
 		return 0;
 	if (!rc)
 		rc = compile_copy(&rtc, s->arch, c, out, log);
-	if (!rc && s->cache[0])
+	if (!rc && may_keep)
 		cache_keep(s->cache, &key, out);
 	return rc;
 }

@@ -10,7 +10,8 @@ FAKE_OTHERS := $(patsubst tests/cuda/others/%.c,$(FAKE_CUDA)/libcuda_%.so,\
 	$(wildcard tests/cuda/others/*.c))
 FAKE_LIBS := $(FAKE_DRIVER) $(FAKE_NVRTC) $(FAKE_OTHERS)
 
-FAKE_NVRTC_SRC := $(addprefix tests/cuda/fake/,nvrtc.c scan.c)
+FAKE_NVRTC_SRC := $(addprefix tests/cuda/fake/,nvrtc.c nvrtc_arch.c \
+	scan.c)
 FAKE_DRIVER_SRC := $(filter-out $(FAKE_NVRTC_SRC) tests/cuda/fake/fiber.c,\
 	$(wildcard tests/cuda/fake/*.c))
 FAKE_FLAGS = -I. -D_GNU_SOURCE $(LKDF_CFLAGS) -fPIC -fvisibility=hidden
@@ -67,6 +68,7 @@ fake-cuda: $(FAKE_LIBS) ## libcuda.so.1 and libnvrtc.so for tests without a card
 # They load it while they run.
 $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/api/cuda/test_*.c)): \
 	| $(FAKE_LIBS) $(CONFORMANCE)
+$(BUILD)/tests/unit/cuda/test_nvrtc_find: | $(FAKE_NVRTC)
 
 # The prototypes are compared with the toolkit's.
 HAVE_CUDA_TYPEDEFS := $(if $(CUDA_HOME),$(wildcard \

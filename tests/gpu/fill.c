@@ -95,7 +95,7 @@ static int fill_one(const char *path, const char *to, const char *library)
 	int rc = -1;
 
 	if (read_text(path, &t)) {
-		struct nvrtc_settings s = { library, to, t.arch };
+		struct nvrtc_settings s = { library, to, t.arch, 0 };
 
 		rc = nvrtc_compile(&s, &t.code, &made, log);
 	}

@@ -35,9 +35,9 @@ only 'the kernel module interface' '^lib/signal/' "${inc}.*lkdf_kmod\.h"
 only libbpf '^tools/' "${inc}(bpf/(libbpf|bpf)\.h|.*\.skel\.h)" '^lib/'
 only 'mapping what others have' '^tools/(foreign\.c|probe/pins\.c|bench/)' \
 	'\<mmap *\(.*(MAP_SHARED|fd)' '^tools/'
-only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|nvrtc))\.c$' \
+only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|rtc))\.c$' \
 	'\<dlm?open *\('
-only getenv '^lib/(api/config|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
+only getenv '^lib/(api/config|cuda/rtc|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'
 only "the kernel's version" '^kmod/compat\.h$' \
 	"\<(LINUX_VERSION_CODE|KERNEL_VERSION)\>|${inc}linux/version\.h" '^kmod/'

@@ -2,13 +2,15 @@
 /*
  * A libnvrtc.so for tests: CUDA C is compiled for the CPU by the compiler of
  * the machine, as C++ with prelude.hpp in front of it. The CUBIN of a program
- * is an image (kernel.h) that the libcuda.so.1 of this folder loads; there is
- * no PTX. FAKE_CXX names another compiler.
+ * is an image (kernel.h) that the libcuda.so.1 of this folder loads, and so is
+ * its PTX. FAKE_CXX names another compiler. FAKE_NVRTC_ARCHS=75,80 is a
+ * compiler for these architectures; without it there is sm_90 alone.
  */
 #include "tests/cuda/fake/nvrtc.h"
 
 #include "tests/cuda/fake/cubin.h"
 #include "tests/cuda/fake/kernel.h"
+#include "tests/cuda/fake/nvrtc_arch.h"
 #include "tests/cuda/fake/scan.h"
 
 #include <dlfcn.h>
@@ -164,7 +166,7 @@ static int read_options(int n, const char *const *option, char *to, size_t size)
 		if (option[i][0] != '-' || strchr(option[i], '\''))
 			return INVALID_OPTION;
 		if (!strncmp(option[i], "--gpu-architecture=", 19) &&
-		    strcmp(option[i] + 19, "sm_90"))
+		    !arch_is_known(option[i] + 19))
 			return INVALID_OPTION;
 		if (strchr("DUI", option[i][1]))
 			used += (size_t)snprintf(to + used, size - used,
@@ -418,6 +420,7 @@ API int nvrtcCompileProgram(nvrtcProgram p, int nr, const char *const *option)
 		 folder && folder[0] ? folder : "/tmp");
 	if (!mkdtemp(p->folder))
 		return INTERNAL_ERROR;
+	arch_note_compiled();
 	rc = compile(p, options);
 	remove_folder(p);
 	return rc;
@@ -449,4 +452,15 @@ API int nvrtcGetCUBIN(nvrtcProgram p, char *to)
 		return INVALID_PROGRAM;
 	memcpy(to, p->cubin, sizeof(*p->cubin) + p->cubin->size);
 	return SUCCESS;
+}
+
+API int nvrtcGetPTXSize(nvrtcProgram p, size_t *size)
+{
+	return nvrtcGetCUBINSize(p, size);
+}
+
+API int nvrtcGetPTX(nvrtcProgram p, char *to)
+{
+	arch_note_ptx();
+	return nvrtcGetCUBIN(p, to);
 }

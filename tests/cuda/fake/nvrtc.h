@@ -24,5 +24,17 @@ API int nvrtcGetProgramLogSize(nvrtcProgram p, size_t *size);
 API int nvrtcGetProgramLog(nvrtcProgram p, char *to);
 API int nvrtcGetCUBINSize(nvrtcProgram p, size_t *size);
 API int nvrtcGetCUBIN(nvrtcProgram p, char *to);
+API int nvrtcGetPTXSize(nvrtcProgram p, size_t *size);
+API int nvrtcGetPTX(nvrtcProgram p, char *to);
+API int nvrtcGetNumSupportedArchs(int *nr);
+API int nvrtcGetSupportedArchs(int *v);
+
+/*
+ * For tests: how many programs were compiled so far, what the last was compiled
+ * for, and was PTX taken?
+ */
+API int fake_nvrtc_compiled(void);
+API const char *fake_nvrtc_target(void);
+API int fake_nvrtc_took_ptx(void);
 
 #endif

@@ -233,6 +233,45 @@ static void no_room_is_no_error(void)
 	strcpy(dir, was);
 }
 
+static bool reads(const char *image, const char *options)
+{
+	return cache_reads_files(
+		&(struct lkdf_code){ .image = image, .options = options });
+}
+
+static void texts_with_files_are_not_kept(void)
+{
+	static const char *const with[] = {
+		"#include <cuda_fp16.h>",
+		"int a; /* b */\n \t#\tinclude \"c.h\"\n",
+		"#/* a */include \"c.h\"",
+		"#inc\\\nlude \"c.h\"",
+		"#inc\\\r\nlude \"c.h\"",
+		"%:include <c>",
+		"#import <c>",
+		"static char b[] = {\n#embed \"c.bin\"\n};",
+		"#if __has_include(<c>)\n#endif",
+	};
+	static const char *const options[] = {
+		"-include a.h", "-DA=1\t--pre-include=a.h",
+		"-isystem /a",	"--use-pch=a.pch",
+		"-imacros a.h",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+		ok(reads(with[i], NULL), "a text: %zu", i);
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		ok(reads("", options[i]), "options: %s", options[i]);
+	ok(!reads("#define A \"\\n\"\n/* include */ int includes;\n", NULL),
+	   "a text of itself");
+	ok(!reads("int a;", " -DA=1 -I/a --use_fast_math\n"),
+	   "a folder from which nothing comes");
+	ok(!cache_reads_files(&(struct lkdf_code){ .image = "int a;\n#include",
+						   .bytes = 6 }),
+	   "what is behind the text is none of it");
+}
+
 int main(void)
 {
 	char base[] = "/tmp/test_cache.XXXXXX";
@@ -246,6 +285,7 @@ int main(void)
 	others_are_not_trusted();
 	writers_do_not_meet();
 	no_room_is_no_error();
+	texts_with_files_are_not_kept();
 	rmdir(dir);
 	rmdir(base);
 	return tap_end();

@@ -25,7 +25,8 @@ static int compile(const char *library, const struct lkdf_code *c,
 {
 	memset(m, 0, sizeof(*m));
 	memset(log_text, 0, sizeof(log_text));
-	return nvrtc_compile(&(struct nvrtc_settings){ library, cache, ARCH },
+	return nvrtc_compile(&(struct nvrtc_settings){ library, cache, ARCH,
+						       0 },
 			     c, m, the_log);
 }
 
