@@ -41,7 +41,8 @@ def warnings_of(name, text):
     docutils.core.publish_doctree(
         text, source_path=name,
         settings_overrides={"warning_stream": stream, "report_level": 2,
-                            "halt_level": 5, "file_insertion_enabled": False})
+                            "halt_level": 5, "file_insertion_enabled": False,
+                            "syntax_highlight": "none"})
     said = re.sub(r"\n(?=[^\n]*:\d+: \([A-Z]+/\d\))", "\0",
                   stream.getvalue())
     return [re.sub(r"\s+", " ", s).strip()[:200] for s in said.split("\0")
