@@ -54,6 +54,10 @@ named = $(strip $(foreach f,$1,$(if $(findstring _FORTIFY_SOURCE,$f),$f)))
 FORTIFY := $(if $(call named,$(CFLAGS)),,$(or $(call named,$(CPPFLAGS)),$(if \
 	$(filter-out -O0,$(filter -O%,$(CFLAGS))),-U_FORTIFY_SOURCE \
 	-D_FORTIFY_SOURCE=2)))
+# The linker compiles again, and wants to know by how many jobs.
+ifneq ($(filter -flto%,$(CFLAGS)),)
+override LDFLAGS := $(LDFLAGS) $(filter-out $(LDFLAGS),$(filter -flto%,$(CFLAGS)))
+endif
 HARDEN := -fstack-protector-strong $(FORTIFY)
 CPPFLAGS += -Ilib/include -Ilib -Ikmod/uapi -Ibpf/uapi -D_GNU_SOURCE
 LKDF_CFLAGS := -std=c11 $(WARN) $(HARDEN) $(CFLAGS) -fexceptions

@@ -26,7 +26,10 @@ LIB_LIBS := -lhwloc -lnuma $(URING_LIBS) -lpthread
 LIB_PROTECT := $(firstword $(foreach flag,-fcf-protection \
 	-mbranch-protection=standard,$(shell $(CC) -Werror $(flag) \
 	-fsyntax-only -x c /dev/null 2>/dev/null && echo '$(flag)')))
+# With -flto the objects have machine code, too: the archive is made of that, for
+# names that only the plugin sees cannot be made local.
 LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
+	$(if $(filter -flto%,$(CFLAGS)),-ffat-lto-objects) \
 	$(if $(HAVE_SDT),-DHAVE_USDT) \
 	$(if $(HAVE_FRAME_POINTERS),$(FRAME_POINTER_FLAGS))
 
@@ -52,7 +55,8 @@ $(LIB_INTERNAL): $(LIB_OBJ)
 $(LIB_A): $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)$(LD) -r -o $(BUILD)/liblkdf-all.o $(LIB_OBJ)
-	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/liblkdf-all.o
+	$(Q)$(OBJCOPY) --localize-hidden --remove-section='.gnu.lto_*' \
+		--remove-section='.gnu.debuglto_*' $(BUILD)/liblkdf-all.o
 	$(Q)rm -f $@
 	$(Q)$(AR) rcsD $@ $(BUILD)/liblkdf-all.o
 
