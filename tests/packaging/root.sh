@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# shellcheck shell=sh
-# A clean root of Debian 12 in $dir/root, for tests that install in it: sourced
-# behind tap.sh. CLEAN_ROOT=FILE.tar is a root that is there already; without it
-# mmdebstrap makes one from the sources of packages that this machine uses.
+# shellcheck shell=sh disable=SC2154
+# A clean root of Debian in $dir/root, for tests that install in it: sourced behind
+# tap.sh. CLEAN_ROOT=FILE.tar is a root that is there already; without it mmdebstrap
+# makes one from the archive that this machine uses. It is kept for a day in
+# $build/roots, for the next test.
 root=$dir/root
 trap 'leave_root; rm -rf --one-file-system "$dir"' EXIT
 
@@ -18,28 +19,38 @@ leave_root() {
 	done
 }
 
-# no_root: why there can be none, or nothing
+# no_root SUITE: why there can be none, or nothing
 no_root() {
 	if [ "$(id -u)" != 0 ]; then
 		echo 'chroot needs root'
 	elif [ -z "${CLEAN_ROOT-}" ] && ! command -v mmdebstrap >"$dir/log"; then
 		echo 'mmdebstrap is not installed'
-	elif ! make_root >"$dir/log" 2>&1; then
+	elif ! make_root "$1" >"$dir/log" 2>&1; then
 		echo "no clean root: $(tail -n 1 "$dir/log")"
 	fi
 }
 
+# The archive of Debian that apt uses here; nothing: mmdebstrap knows one.
+archive() {
+	# shellcheck disable=SC2016
+	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' \
+		'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
+}
+
+# make_tar SUITE FILE
+make_tar() {
+	at=$(archive)
+	mkdir -p "${2%/*}" &&
+		mmdebstrap --variant=minbase "$1" "$2.new" ${at:+"$at"} &&
+		mv "$2.new" "$2"
+}
+
 make_root() {
+	tar=${CLEAN_ROOT:-$build/roots/$1.tar}
 	mkdir "$root" || return
-	if [ -n "${CLEAN_ROOT-}" ]; then
-		tar -C "$root" -xf "$CLEAN_ROOT" || return
-	else
-		cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list \
-			/etc/apt/sources.list.d/*.sources 2>/dev/null |
-			mmdebstrap --variant=minbase bookworm "$dir/root.tar" - &&
-			tar -C "$root" -xf "$dir/root.tar" || return
-	fi
-	cp /etc/resolv.conf "$root/etc/"
+	[ -n "${CLEAN_ROOT-}" ] || [ -n "$(find "$tar" -mmin -1440 2>/dev/null)" ] ||
+		make_tar "$1" "$tar" || return
+	tar -C "$root" -xf "$tar" && cp /etc/resolv.conf "$root/etc/"
 }
 
 inside() {

@@ -125,7 +125,7 @@ module() {
 }
 
 what='install, upgrade and remove in a clean root'
-reason=$(no_root)
+reason=$(no_root bookworm)
 if [ -n "$reason" ]; then
 	skip "$what" "$reason"
 else

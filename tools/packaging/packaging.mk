@@ -2,7 +2,7 @@
 # What leaves the tree: HTML, a tarball, packages of Debian. Each is made in a copy
 # below $(BUILD), so that the tree stays as it is.
 
-.PHONY: html dist deb check-deb check-walk
+.PHONY: html dist deb check-deb check-walk check-roots
 SPHINX ?= sphinx-build
 HTML_SRC := $(BUILD)/html.src
 html: ## all pages and the headers' comments, with search, to build/html
@@ -58,3 +58,15 @@ check-walk: dist ## README's commands in a clean root, from the sources to an ow
 		$(BUILD)/$(DIST).tar.gz >$(BUILD)/test_walk.sh
 	$(Q)chmod +x $(BUILD)/test_walk.sh
 	$(Q)BUILD=$(BUILD) tests/run.sh $(BUILD)/test_walk.sh
+
+# Rows of tests/packaging/test_roots.sh, or all of them.
+ROOT =
+check-roots: dist ## clean roots of other releases and compilers, ROOT=trixie: one row
+	$(Q).ci/deps roots || :
+	$(Q)rm -rf $(BUILD)/check_roots && mkdir -p $(BUILD)/check_roots
+	$(Q)for row in $(or $(ROOT),$$(tests/packaging/test_roots.sh)); do \
+		printf '#!/bin/sh\nexec tests/packaging/test_roots.sh %s %s\n' \
+			$(BUILD)/$(DIST).tar.gz $$row \
+			>$(BUILD)/check_roots/$$row.sh; done
+	$(Q)chmod +x $(BUILD)/check_roots/*.sh
+	$(Q)BUILD=$(BUILD) tests/run.sh $(if $(ROOT),$(ROOT:%=$(BUILD)/check_roots/%.sh),$(BUILD)/check_roots/*.sh)

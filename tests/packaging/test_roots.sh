@@ -1,0 +1,148 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf in a clean root of another release of Debian, or with other compilers: the
+# sources of a release, without git, are built with each compiler without a warning;
+# an example runs, and README's program is built with the installed library, runs and
+# has a report; what make check installs can be had.
+# Called by make check-roots, as it takes root, packages and minutes:
+#
+#	test_roots.sh SOURCES.tar.gz ROW    one row of the table below
+#	test_roots.sh                       prints the rows' names
+set -u
+# A row: its name, the suite of Debian, compilers, and steps: run types README's make
+# run first.
+rows='
+trixie	trixie	gcc	run
+'
+if [ $# -eq 0 ]; then
+	echo "$rows" | cut -f 1 | grep .
+	exit
+fi
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/../tools/tap.sh"
+# shellcheck source=tests/tools/example.sh
+. tests/tools/example.sh
+# shellcheck source=tests/packaging/root.sh
+. tests/packaging/root.sh
+sources=$(realpath "$1")
+row=$(echo "$rows" | grep "^$2	") || {
+	echo "no row $2 in $0" >&2
+	exit 2
+}
+suite=$(echo "$row" | cut -f 2)
+compilers=$(echo "$row" | cut -f 3)
+steps=" $(echo "$row" | cut -f 4) "
+: >"$dir/log"
+
+# has STEP: is it one of the row's?
+has() {
+	case $steps in
+	*" $1 "*) return 0 ;;
+	esac
+	return 1
+}
+
+# in_tree COMMAND...: in the sources; warnings are errors
+in_tree() {
+	inside env -C /sources WERROR=1 "$@" >"$dir/log" 2>&1
+}
+
+# What Debian has of the parts that a build may lack.
+parts='clang bpftool libbpf-dev libelf-dev libncurses-dev systemtap-sdt-dev'
+
+# The packages of the compilers; gcc is there.
+packages_of() {
+	for cc in $compilers; do
+		case $cc in
+		gcc-*) echo "$cc g++${cc#gcc}" ;;
+		clang-*) echo "$cc" ;;
+		esac
+	done
+}
+
+# builds CC: everything, in a folder of its own
+builds() {
+	cxx=$(echo "$1" | sed 's/gcc/g++/; s/clang/clang++/')
+	bpf=clang
+	[ "${1#clang}" = "$1" ] || bpf=$1
+	in_tree make -s "-j$(nproc)" BUILD="build/$1" CC="$1" CXX="$cxx" \
+		BPF_CLANG="$bpf" BPF=1 TOP=1 SDT=1 URING=1 XXHASH=1 all &&
+		! grep -qi 'warning:' "$dir/log"
+}
+
+try_compiler() {
+	builds "$1"
+	ok $? "$1 builds all, without a warning"
+	in_tree "build/$1/examples/hello" && grep -q '^world from worker' "$dir/log"
+	ok $? "$1: an example runs"
+	in_tree nm -g --defined-only "build/$1/liblkdf.a" &&
+		grep -q ' T lkdf_open$' "$dir/log" &&
+		! grep -E '^[0-9a-f]+ [A-Z] ' "$dir/log" | grep -v ' lkdf_'
+	ok $? "$1: the archive has documented names only"
+	in_tree "build/$1/lkdf" doctor --build &&
+		! grep '^none' "$dir/log" | grep -vE 'MPI: |FRAME_POINTERS: '
+	ok $? "$1: no part was left out but MPI and frame pointers"
+}
+
+# README's program, as its user builds it, with the library of the first compiler.
+own_program() {
+	fenced cpp 1 >"$root/own/primes.cc"
+	fenced sh 2 >"$root/own/commands"
+	in_tree make -s BUILD="build/$1" CC="$1" PREFIX=/usr install &&
+		inside ldconfig
+	ok $? 'make install'
+	inside env -C /own sh -e commands >"$dir/log" 2>&1
+	rc=$?
+	wanted Documentation/examples/cpp/primes.cc >"$dir/want"
+	grep -qxFf "$dir/want" "$dir/log" && grep -q '^What costs most' "$dir/log" &&
+		[ $rc -eq 0 ]
+	ok $? "README's program is built, prints what README says, and is reported"
+}
+
+# apt only says what it would do: they are a gigabyte.
+check_packages() {
+	! in_tree env NO_INSTALL=1 .ci/deps &&
+		sed -n 's/^missing packages, please: //p' "$dir/log" >"$dir/ask" &&
+		[ -s "$dir/ask" ] &&
+		in_tree sh -c "$(cat "$dir/ask") -s --no-install-recommends" &&
+		grep -q '^Inst ' "$dir/log"
+	ok $? 'what make check installs can be had'
+}
+
+first_make() {
+	in_tree make run && grep -q '^What cost most' "$dir/log" &&
+		! grep -qi 'warning:' "$dir/log"
+	ok $? "README's make run installs, builds without a warning, and ends with what cost most"
+}
+
+tar -tzf "$sources" >"$dir/log" && grep -q '^[^/]*/Makefile$' "$dir/log" &&
+	! grep -q '^[^/]*/\.git/' "$dir/log"
+ok $? 'the sources of a release have no .git'
+reason=$(no_root "$suite")
+if [ -n "$reason" ]; then
+	skip "lkdf in a root of $suite" "$reason"
+	echo "1..$nr"
+	exit "$failed"
+fi
+{
+	inside apt-get update -qq && apt_install make &&
+		mkdir "$root/own" "$root/sources" &&
+		tar -C "$root/sources" --strip-components=1 -xzf "$sources"
+} >"$dir/log" 2>&1
+rc=$?
+ok $rc "a clean root of $suite with make and the sources"
+[ $rc -eq 0 ] || { echo "1..$nr" && exit 1; }
+enter_root
+! has run || first_make
+in_tree .ci/deps build
+ok $? '.ci/deps build'
+# shellcheck disable=SC2046,SC2086
+apt_install $parts $(packages_of) >"$dir/log" 2>&1
+ok $? "$suite has the compilers"
+for cc in $compilers; do
+	try_compiler "$cc"
+done
+own_program "${compilers%% *}"
+check_packages
+echo "1..$nr"
+exit $((failed != 0))
