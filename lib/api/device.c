@@ -82,7 +82,8 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 				LKDF_DEVICE_ORDERED | LKDF_DEVICE_MANAGED |
 				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS |
 				LKDF_DEVICE_BUILDS | LKDF_DEVICE_QUIET |
-				LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS);
+				LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS |
+				LKDF_DEVICE_EXPORTS);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);

@@ -46,7 +46,7 @@ int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 			v[have] = p;
 		have++;
 	}
-	if (!have && kinds & LKDF_PLACE_GPU)
+	if (kinds & LKDF_PLACE_GPU && rt->devices->why[0])
 		err(0, "places: %s", rt->devices->why);
 	return (int)have;
 }

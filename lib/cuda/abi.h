@@ -26,6 +26,15 @@ typedef struct CUmemPoolHandle_st *cu_pool;
 typedef struct CUgraph_st *cu_graph;
 typedef struct CUgraphExec_st *cu_exec;
 typedef struct CUgraphExecUpdateResultInfo_st cu_updated; /* < 64 bytes */
+
+/* CUmemPoolProps */
+struct cu_pool_props {
+	unsigned sort, handles; /* sort: CU_POOL_PINNED; handles: 0, none */
+	unsigned place; /* CU_POOL_DEVICE */
+	int device;
+	void *none;
+	unsigned char later[64]; /* 0 */
+};
 typedef size_t (*cu_shared_fn)(int block);
 
 /* Numbers of the toolkit's header. */
@@ -78,16 +87,21 @@ enum cu_number {
 	CU_ATTR_WARP = 10,
 	CU_ATTR_BLOCK_REGISTERS = 12,
 	CU_ATTR_UNITS = 16,
+	CU_ATTR_COMPUTE_MODE = 20,
 	CU_ATTR_UNIT_THREADS = 39,
 	CU_ATTR_MAJOR = 75,
 	CU_ATTR_MINOR = 76,
 	CU_ATTR_UNIT_SHARED = 81,
 	CU_ATTR_UNIT_REGISTERS = 82,
 	CU_ATTR_CONCURRENT_MANAGED = 89,
+	CU_ATTR_WORDS_V1 = 92, /* of streams, as older drivers have them */
 	CU_ATTR_BLOCK_SHARED = 97, /* for those who ask */
 	CU_ATTR_UNIT_BLOCKS = 106,
 	CU_ATTR_SHARED_RESERVED = 111,
 	CU_ATTR_POOLS = 115,
+	CU_ATTR_WORDS_64 = 122,
+
+	CU_MODE_PROHIBITED = 2,
 
 	CU_FUNC_MAX_THREADS = 0,
 	CU_FUNC_SHARED = 1,
@@ -101,6 +115,8 @@ enum cu_number {
 	CU_HOST_PORTABLE = 1,
 	CU_HOST_MAPPED = 2,
 	CU_MANAGED_GLOBAL = 1,
+	CU_POOL_PINNED = 1,
+	CU_POOL_DEVICE = 1,
 	CU_POOL_RELEASE_THRESHOLD = 4,
 	CU_CAPTURE_RELAXED = 2,
 };
@@ -137,9 +153,12 @@ enum cu_number {
 	     unsigned) \
 	call(cuMemAlloc, v3020, cu_ptr *, size_t) \
 	call(cuMemFree, v3020, cu_ptr) \
-	call(cuMemAllocAsync, v11020, cu_ptr *, size_t, cu_stream) \
+	call(cuMemAllocFromPoolAsync, v11020, cu_ptr *, size_t, cu_pool, \
+	     cu_stream) \
 	call(cuMemFreeAsync, v11020, cu_ptr, cu_stream) \
-	call(cuDeviceGetDefaultMemPool, v11020, cu_pool *, cu_device) \
+	call(cuMemPoolCreate, v11020, cu_pool *, const struct cu_pool_props *) \
+	call(cuMemPoolDestroy, v11020, cu_pool) \
+	call(cuMemPoolTrimTo, v11020, cu_pool, size_t) \
 	call(cuMemPoolSetAttribute, v11020, cu_pool, unsigned, void *) \
 	call(cuMemAllocManaged, v6000, cu_ptr *, size_t, unsigned) \
 	call(cuMemHostAlloc, v2020, void **, size_t, unsigned) \

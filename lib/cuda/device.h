@@ -112,6 +112,8 @@ struct cuda_settings {
 	const char *cache; /* directory of compiled texts; "": none */
 	bool is_serial; /* no threads but the driver's */
 	void (*count)(void *u, enum cuda_counted what); /* on any launcher */
+	void (*note)(void *u); /* err_text() says why a card is no device, or
+				* what one lacks; or NULL */
 	void *u;
 };
 
@@ -142,7 +144,7 @@ struct cuda_device {
 	unsigned nr_queues;
 	cu_stream memory; /* for memory of the pool */
 	void *words; /* of the queues */
-	bool has_pool;
+	cu_pool pool; /* NULL: the card has none */
 	struct cuda_block *blocks;
 	struct cuda_late *late;
 	int64_t quiet_since; /* ns; 0: something has ended since */
@@ -161,7 +163,8 @@ extern const struct lkdf_device_ops cuda_ops;
 
 /*
  * The cards of the driver, at most max; each goes to stop() in the end. Their
- * number; 0 with a text: there is none; what cuda_load() returns; -ENOMEM.
+ * number; 0: there is none, with a text where there was no note; what
+ * cuda_load() returns; -ENOMEM.
  */
 int cuda_devices(const struct cuda_settings *s, struct cuda_device **v,
 		 unsigned max);

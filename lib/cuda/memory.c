@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Memory of the card comes from the driver's pool, whose calls never wait for
- * kernels, in a stream of its own that has nothing else. The pool keeps what it
- * was given back. Other memory goes back when nothing is under way.
+ * Memory of the card for copies comes from a pool of the device's own, whose
+ * calls never wait for kernels, in a stream that has nothing else. The pool
+ * keeps what it was given back, until the driver has no other memory. Other
+ * memory goes back when nothing is under way.
  */
 #include "cuda/device.h"
 
@@ -11,27 +12,39 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int cuda_open_memory(struct cuda_device *d)
+/*
+ * Its memory is for copies. The program's is none of it: memory of a pool is
+ * not exported by the calls that MPI and UCX use. Without a pool cuMemAlloc
+ * serves.
+ */
+static int open_pool(struct cuda_device *d)
 {
+	const struct cu_pool_props props = { .sort = CU_POOL_PINNED,
+					     .place = CU_POOL_DEVICE,
+					     .device = d->id };
 	uint64_t keeps = UINT64_MAX;
 	cu_pool pool = NULL;
+	cu_result r = d->cuda.cuMemPoolCreate(&pool, &props);
+
+	if (r)
+		return cuda_errno(r) == -ENODEV
+			       ? cuda_fails(d, "cuMemPoolCreate", r)
+			       : 0;
+	d->pool = pool;
+	r = d->cuda.cuMemPoolSetAttribute(pool, CU_POOL_RELEASE_THRESHOLD,
+					  &keeps);
+	return r ? cuda_fails(d, "cuMemPoolSetAttribute", r) : 0;
+}
+
+int cuda_open_memory(struct cuda_device *d)
+{
 	cu_result r;
 
 	r = d->cuda.cuStreamCreateWithPriority(&d->memory,
 					       CU_STREAM_IS_NON_BLOCKING, 0);
 	if (r)
 		return cuda_fails(d, "cuStreamCreateWithPriority", r);
-	if (!cuda_number(d, CU_ATTR_POOLS))
-		return 0;
-	r = d->cuda.cuDeviceGetDefaultMemPool(&pool, d->id);
-	if (r)
-		return cuda_fails(d, "cuDeviceGetDefaultMemPool", r);
-	r = d->cuda.cuMemPoolSetAttribute(pool, CU_POOL_RELEASE_THRESHOLD,
-					  &keeps);
-	if (r)
-		return cuda_fails(d, "cuMemPoolSetAttribute", r);
-	d->has_pool = true;
-	return 0;
+	return cuda_number(d, CU_ATTR_POOLS) ? open_pool(d) : 0;
 }
 
 void cuda_close_memory(struct cuda_device *d)
@@ -47,6 +60,9 @@ void cuda_close_memory(struct cuda_device *d)
 	d->cuda.cuStreamSynchronize(d->memory);
 	d->cuda.cuStreamDestroy(d->memory);
 	d->memory = NULL;
+	if (d->pool)
+		d->cuda.cuMemPoolDestroy(d->pool);
+	d->pool = NULL;
 }
 
 /* ---- what goes back late ------------------------------------------------ */
@@ -96,29 +112,54 @@ void cuda_forget_late(struct cuda_device *d)
 /* ---- memory of the card ------------------------------------------------- */
 
 /* Other streams use it at once, so it is waited for: nothing is before it. */
-static int take_pooled(struct cuda_device *d, uint64_t bytes, cu_ptr *out)
+static cu_result take_pooled(struct cuda_device *d, uint64_t bytes, cu_ptr *out)
 {
-	cu_result r = d->cuda.cuMemAllocAsync(out, bytes, d->memory);
+	cu_result r;
 
-	if (r)
-		return cuda_fails(d, "cuMemAllocAsync", r);
-	r = d->cuda.cuStreamSynchronize(d->memory);
-	return r ? cuda_fails(d, "cuStreamSynchronize", r) : 0;
+	r = d->cuda.cuMemAllocFromPoolAsync(out, bytes, d->pool, d->memory);
+	return r ? r : d->cuda.cuStreamSynchronize(d->memory);
+}
+
+static cu_result ask_memory(struct cuda_device *d, enum lkdf_mem_kind mem,
+			    uint64_t bytes, cu_ptr *out)
+{
+	if (mem == LKDF_MEM_MANAGED)
+		return d->cuda.cuMemAllocManaged(out, bytes, CU_MANAGED_GLOBAL);
+	return mem == LKDF_MEM_OWN && d->pool ? take_pooled(d, bytes, out)
+					      : d->cuda.cuMemAlloc(out, bytes);
+}
+
+static const char *call_of(const struct cuda_device *d, enum lkdf_mem_kind mem)
+{
+	if (mem == LKDF_MEM_MANAGED)
+		return "cuMemAllocManaged";
+	return mem == LKDF_MEM_OWN && d->pool ? "cuMemAllocFromPoolAsync"
+					      : "cuMemAlloc";
+}
+
+/* Memory that the pool keeps for later, and what goes back when nothing is
+ * under way. */
+static void give_unused(struct cuda_device *d)
+{
+	if (d->late && cuda_is_idle(d))
+		cuda_settle(d);
+	if (!d->pool)
+		return;
+	/* The stream gives back what it was told to before. */
+	d->cuda.cuStreamSynchronize(d->memory);
+	d->cuda.cuMemPoolTrimTo(d->pool, 0);
 }
 
 static int take_memory(struct cuda_device *d, enum lkdf_mem_kind mem,
 		       uint64_t bytes, cu_ptr *out)
 {
-	bool is_own = mem == LKDF_MEM_OWN;
-	cu_result r;
+	cu_result r = ask_memory(d, mem, bytes, out);
 
-	if (is_own && d->has_pool)
-		return take_pooled(d, bytes, out);
-	r = is_own ? d->cuda.cuMemAlloc(out, bytes)
-		   : d->cuda.cuMemAllocManaged(out, bytes, CU_MANAGED_GLOBAL);
-	if (!r)
-		return 0;
-	return cuda_fails(d, is_own ? "cuMemAlloc" : "cuMemAllocManaged", r);
+	if (r == CU_OUT_OF_MEMORY) {
+		give_unused(d);
+		r = ask_memory(d, mem, bytes, out);
+	}
+	return r ? cuda_fails(d, call_of(d, mem), r) : 0;
 }
 
 static void put_memory(struct cuda_device *d, cu_ptr at, bool is_pooled)
@@ -147,7 +188,7 @@ static int note_block(struct cuda_device *d, cu_ptr at, cu_ptr base,
 static int alloc_block(struct cuda_device *d, enum lkdf_mem_kind mem,
 		       uint64_t bytes, uint64_t align, void **device_ptr)
 {
-	bool is_pooled = mem == LKDF_MEM_OWN && d->has_pool;
+	bool is_pooled = mem == LKDF_MEM_OWN && d->pool;
 	cu_ptr base = 0, at;
 	int rc;
 
@@ -173,7 +214,8 @@ int cuda_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 {
 	struct cuda_device *d = dev;
 
-	if (mem != LKDF_MEM_OWN && mem != LKDF_MEM_MANAGED)
+	if (mem != LKDF_MEM_OWN && mem != LKDF_MEM_EXPORTED &&
+	    mem != LKDF_MEM_MANAGED)
 		return err(-EOPNOTSUPP, "cuda: memory of kind %d", (int)mem);
 	return alloc_block(d, mem, bytes, align, device_ptr);
 }

@@ -34,6 +34,24 @@ void copies_free(struct device *d, uint64_t bytes, void *device_ptr)
 	a_sub(&d->used, bytes, relaxed);
 }
 
+/* Where the device exports it it is another memory than that of copies. */
+static enum lkdf_mem_kind held_kind(const struct device *d)
+{
+	return device_has(d, LKDF_DEVICE_EXPORTS) ? LKDF_MEM_EXPORTED
+						  : LKDF_MEM_OWN;
+}
+
+void copies_free_held(struct device *d, uint64_t bytes, void *device_ptr)
+{
+	if (held_kind(d) == LKDF_MEM_OWN) {
+		copies_free(d, bytes, device_ptr);
+		return;
+	}
+	if (!a_load(&d->is_lost, relaxed))
+		d->ops.free(d->dev, device_ptr);
+	a_sub(&d->used, bytes, relaxed);
+}
+
 static void drop_copy(struct device *d, struct device_copy *c)
 {
 	struct device_copy **at = bucket_of(d, c->of, c->part);
@@ -100,16 +118,24 @@ bool copies_drop_unused(struct device *d)
 	return spare_drop_all(d) || has_some;
 }
 
-static int ask_memory(struct device *d, uint64_t bytes, uint64_t align,
-		      void **device_ptr)
+static int ask_memory(struct device *d, enum lkdf_mem_kind mem, uint64_t bytes,
+		      uint64_t align, void **device_ptr)
 {
 	if (d->executor)
 		d->attr.count(d->executor, COUNTER_ALLOCS, 1);
-	return d->ops.alloc(d->dev, LKDF_MEM_OWN, bytes, align, device_ptr);
+	return d->ops.alloc(d->dev, mem, bytes, align, device_ptr);
 }
 
-int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
-			 void **device_ptr)
+static void *take_spare(struct device *d, enum lkdf_mem_kind mem,
+			uint64_t bytes, uint64_t align)
+{
+	return mem == LKDF_MEM_OWN && align <= DEVICE_ALIGN
+		       ? spare_take(d, bytes)
+		       : NULL;
+}
+
+static int take_memory(struct device *d, enum lkdf_mem_kind mem, uint64_t bytes,
+		       uint64_t align, void **device_ptr)
 {
 	uint64_t used;
 	void *spare;
@@ -118,7 +144,7 @@ int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 	while ((used = a_load(&d->used, relaxed) + bytes) > d->capacity)
 		if (make_room(d, used - d->capacity))
 			return -EAGAIN;
-	spare = align <= DEVICE_ALIGN ? spare_take(d, bytes) : NULL;
+	spare = take_spare(d, mem, bytes, align);
 	if (spare) {
 		*device_ptr = spare;
 		a_add(&d->used, bytes, relaxed);
@@ -126,7 +152,7 @@ int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 	}
 	spare_shrink(d, d->capacity - used);
 	do
-		rc = ask_memory(d, bytes, align, device_ptr);
+		rc = ask_memory(d, mem, bytes, align, device_ptr);
 	while (rc == -ENOMEM && (spare_drop_all(d) || !make_room(d, 1)));
 	if (rc == -ENOMEM && (d->nr_under_way > 1 || d->leaving))
 		return -EAGAIN;
@@ -137,7 +163,13 @@ int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
 
 int copies_alloc(struct device *d, uint64_t bytes, void **device_ptr)
 {
-	return copies_alloc_aligned(d, bytes, DEVICE_ALIGN, device_ptr);
+	return take_memory(d, LKDF_MEM_OWN, bytes, DEVICE_ALIGN, device_ptr);
+}
+
+int copies_alloc_held(struct device *d, uint64_t bytes, uint64_t align,
+		      void **device_ptr)
+{
+	return take_memory(d, held_kind(d), bytes, align, device_ptr);
 }
 
 /* ---- on their way home -------------------------------------------------- */

@@ -72,9 +72,13 @@ void copies_let_go(struct device *d, struct device_copy *c);
 
 /* Memory of the device, for which copies are dropped. As copies_pin(). */
 int copies_alloc(struct device *d, uint64_t bytes, void **device_ptr);
-int copies_alloc_aligned(struct device *d, uint64_t bytes, uint64_t align,
-			 void **device_ptr);
 void copies_free(struct device *d, uint64_t bytes, void *device_ptr);
+
+/* Memory that the program takes and gives back, for which copies are dropped.
+ */
+int copies_alloc_held(struct device *d, uint64_t bytes, uint64_t align,
+		      void **device_ptr);
+void copies_free_held(struct device *d, uint64_t bytes, void *device_ptr);
 
 /* All that no request uses, at once or soon. True: there was one. */
 bool copies_drop_unused(struct device *d);

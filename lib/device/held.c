@@ -47,10 +47,9 @@ static int take_own(struct device *d, struct held_call *c)
 
 	if (h->bytes > d->capacity - a_load(&d->held, relaxed))
 		return fail_full(c);
-	rc = copies_alloc_aligned(d, h->bytes, h->align, &h->device_ptr);
+	rc = copies_alloc_held(d, h->bytes, h->align, &h->device_ptr);
 	if (rc == -ENOMEM && copies_drop_unused(d))
-		rc = copies_alloc_aligned(d, h->bytes, h->align,
-					  &h->device_ptr);
+		rc = copies_alloc_held(d, h->bytes, h->align, &h->device_ptr);
 	if (rc == -ENOMEM && may_have_room(d))
 		return -EAGAIN;
 	if (rc == -EAGAIN && !may_have_room(d))
@@ -174,7 +173,7 @@ static void release_held(struct device *d, struct device_held *h)
 		a_sub(&d->managed, h->bytes, relaxed);
 		return;
 	}
-	copies_free(d, h->bytes, h->device_ptr);
+	copies_free_held(d, h->bytes, h->device_ptr);
 	a_sub(&d->held, h->bytes, relaxed);
 }
 

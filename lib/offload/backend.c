@@ -16,7 +16,9 @@ static void keep_why(struct lkdf *rt, const char *why)
 	char *text = rt->devices->why;
 	size_t size = sizeof(rt->devices->why), used = strlen(text);
 
-	snprintf(text + used, size - used, "%s%s", used ? "; " : "", why);
+	if (why[0])
+		snprintf(text + used, size - used, "%s%s", used ? "; " : "",
+			 why);
 }
 
 static void count_cuda(void *u, enum cuda_counted what)
@@ -31,6 +33,11 @@ static void count_cuda(void *u, enum cuda_counted what)
 	trace_count_outside(trace_outside(&rt->trace), counters[what], 1);
 }
 
+static void note_cuda(void *u)
+{
+	keep_why(u, err_text());
+}
+
 static void add_cuda(struct lkdf *rt)
 {
 	const struct options *o = rt->options;
@@ -40,6 +47,7 @@ static void add_cuda(struct lkdf *rt)
 		.cache = o->kernel_cache,
 		.is_serial = rt->sched.is_serial,
 		.count = count_cuda,
+		.note = note_cuda,
 		.u = rt,
 	};
 	struct lkdf_device_ops ops = cuda_ops;

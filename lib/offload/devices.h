@@ -14,7 +14,7 @@
 #include "offload/start.h"
 
 struct devices {
-	/* Set at open: why none of the library is a place. */
+	/* Set at open: why one of the library is no place, or is less. */
 	char why[512];
 
 	/* Any thread looks, in serial mode: somebody sleeps. */

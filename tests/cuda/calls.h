@@ -48,6 +48,14 @@ struct cu_kernel_node {
 	cu_ctx ctx;
 };
 
+/* CUmemPoolProps of the documentation; 0 in what is later */
+struct cu_pool_props {
+	unsigned sort, handles, place;
+	int device;
+	void *none;
+	unsigned char later[64];
+};
+
 /* CUlaunchConfig of the documentation */
 struct cu_config {
 	unsigned grid[3], block[3], shared;
@@ -174,6 +182,11 @@ struct cu_copy_2d {
 #define CU_GUEST_CALLS(call) \
 	call(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode_v10010, unsigned *) \
 	call(cuStreamCreate, cuStreamCreate_v2000, cu_stream *, unsigned) \
+	call(cuMemPoolCreate, cuMemPoolCreate_v11020, cu_pool *, const struct cu_pool_props *) \
+	call(cuMemPoolDestroy, cuMemPoolDestroy_v11020, cu_pool) \
+	call(cuMemPoolGetAttribute, cuMemPoolGetAttribute_v11020, cu_pool, unsigned, void *) \
+	call(cuMemPoolTrimTo, cuMemPoolTrimTo_v11020, cu_pool, size_t) \
+	call(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_v11020, cu_ptr *, size_t, cu_pool, cu_stream) \
 	call(cuMemcpy2DAsync, cuMemcpy2DAsync_v3020, const struct cu_copy_2d *, cu_stream) \
 	call(cuLaunchKernelEx, cuLaunchKernelEx_v11060, const struct cu_config *, cu_func, void **, void **)
 /* clang-format on */
@@ -197,6 +210,7 @@ enum {
 	CU_ATTR_WARP = 10,
 	CU_ATTR_REGISTERS_PER_BLOCK = 12,
 	CU_ATTR_UNITS = 16,
+	CU_ATTR_COMPUTE_MODE = 20,
 	CU_ATTR_MAX_THREADS_PER_UNIT = 39,
 	CU_ATTR_ASYNC_ENGINES = 40,
 	CU_ATTR_MAJOR = 75,
@@ -205,10 +219,12 @@ enum {
 	CU_ATTR_REGISTERS_PER_UNIT = 82,
 	CU_ATTR_CONCURRENT_MANAGED = 89,
 	CU_ATTR_HOST_REGISTERED_SAME_POINTER = 91,
+	CU_ATTR_WORDS_V1 = 92,
 	CU_ATTR_SHARED_OPTIN = 97,
 	CU_ATTR_MAX_BLOCKS_PER_UNIT = 106,
 	CU_ATTR_RESERVED_SHARED = 111,
 	CU_ATTR_POOLS = 115,
+	CU_ATTR_WORDS_64 = 122,
 
 	CU_FUNC_MAX_THREADS = 0,
 	CU_FUNC_SHARED = 1,
@@ -223,6 +239,11 @@ enum {
 	CU_HOST_PORTABLE = 1,
 	CU_HOST_MAPPED = 2,
 	CU_MANAGED_GLOBAL = 1,
+	CU_POOL_THRESHOLD = 4,
+	CU_POOL_RESERVED = 5,
+	CU_POOL_USED = 7,
+	CU_POINTER_KIND = 2, /* 1 the host's, 2 the card's */
+	CU_POINTER_IS_EXPORTED = 10, /* cuIpcGetMemHandle would take it */
 	CU_CAPTURE_GLOBAL = 0,
 	CU_CAPTURE_THREAD = 1,
 	CU_CAPTURE_RELAXED = 2,

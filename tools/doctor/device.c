@@ -60,18 +60,25 @@ static const struct backend cuda = {
 	"devices=none, which is the default, or devices=opencl",
 };
 
-static void say_none(struct finding *f, const struct backend *b,
-		     const char *why)
+const char *text_of_places(void)
 {
-	if (!strncmp(why, "places: ", 8))
-		why += 8;
-	finding_say(f, DOCTOR_NONE, "%.200s", why);
+	static const char call[] = "places: ";
+	const char *text = lkdf_errmsg();
+
+	return strncmp(text, call, sizeof(call) - 1) ? ""
+						     : text + sizeof(call) - 1;
+}
+
+static void say_none(struct finding *f, const struct backend *b)
+{
+	finding_say(f, DOCTOR_NONE, "%.200s", text_of_places());
 	finding_fix(f, "%s", b->package);
 }
 
 static void look_at_devices(struct finding *f, const struct backend *b)
 {
 	char names[160], options[64];
+	const char *note;
 	struct lkdf *rt;
 	int nr;
 
@@ -86,10 +93,13 @@ static void look_at_devices(struct finding *f, const struct backend *b)
 	nr = lkdf_places(rt, LKDF_PLACE_GPU, NULL, 0);
 	if (nr > 0) {
 		list_devices(rt, (unsigned)nr, names, sizeof(names));
-		finding_say(f, DOCTOR_OK, "%s: %d device%s with devices=%s: %s",
-			    b->name, nr, nr == 1 ? "" : "s", b->name, names);
+		note = text_of_places();
+		finding_say(f, DOCTOR_OK,
+			    "%s: %d device%s with devices=%s: %s%s%.160s",
+			    b->name, nr, nr == 1 ? "" : "s", b->name, names,
+			    note[0] ? "; " : "", note);
 	} else {
-		say_none(f, b, lkdf_errmsg());
+		say_none(f, b);
 	}
 	lkdf_close(rt);
 }

@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "doctor/doctor.h"
 #include "json.h"
 #include "stat/stats.h"
 #include "stat/target.h"
@@ -240,16 +241,6 @@ static int look_at_process(const struct device_opts *o)
 	return code;
 }
 
-/* Why there is none, without the name of the call. */
-static const char *text_of_places(void)
-{
-	static const char call[] = "places: ";
-	const char *text = lkdf_errmsg();
-
-	return strncmp(text, call, sizeof(call) - 1) ? text
-						     : text + sizeof(call) - 1;
-}
-
 static int look_here(const struct device_opts *o)
 {
 	const char *options =
@@ -264,14 +255,15 @@ static int look_here(const struct device_opts *o)
 	if (rc)
 		return fail(cli_code_of(rc), "cannot open a runtime: %s",
 			    lkdf_errmsg(), "lkdf device --help");
-	why[0] = '\0';
-	if (!lkdf_places(rt, LKDF_PLACE_GPU, NULL, 0))
-		snprintf(why, sizeof(why), "%s", text_of_places());
+	lkdf_places(rt, LKDF_PLACE_GPU, NULL, 0);
+	snprintf(why, sizeof(why), "%s", text_of_places());
 	nr = stats_find(getpid(), s, STATS_MAX);
 	if (!print_all(o, 0, s, nr > 0 ? (unsigned)nr : 0))
 		code = fail(CLI_ABSENT, "there is no device: %s",
 			    why[0] ? why : "nothing tells",
 			    "lkdf doctor tells what is missing");
+	else if (why[0] && o->common.is_verbose && !o->common.is_json)
+		printf("note: %s\n", why);
 	unmap_all(s, nr);
 	lkdf_close(rt);
 	return code;

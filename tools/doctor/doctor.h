@@ -65,6 +65,9 @@ void probe_io(struct finding *f);
 void probe_opencl(struct finding *f);
 void probe_cuda(struct finding *f);
 
+/* The text of the last lkdf_places(); "": it had none. */
+const char *text_of_places(void);
+
 /* The parts that were built in: probes of doctor/build.c. */
 void probe_built(struct finding *f);
 void probe_libc(struct finding *f);

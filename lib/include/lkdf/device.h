@@ -126,6 +126,10 @@ enum lkdf_device_flag {
 	LKDF_DEVICE_PINS = 512, /* with pin: it is also called for bytes of data
 				 * that the library has allocated, when they are
 				 * carried for the second time */
+	LKDF_DEVICE_EXPORTS = 1024, /* alloc is given LKDF_MEM_EXPORTED for
+				     * LKDF_MEM_OWN of lkdf_alloc(): as that,
+				     * and the program may give the memory to
+				     * other processes */
 };
 
 enum lkdf_arg_sort {
@@ -230,7 +234,8 @@ struct lkdf_device_ops {
 	 */
 	void (*stop)(void *dev);
 
-	/* mem: LKDF_MEM_OWN; with LKDF_DEVICE_MANAGED also LKDF_MEM_MANAGED,
+	/* mem: LKDF_MEM_OWN, with LKDF_DEVICE_EXPORTS also
+	 * LKDF_MEM_EXPORTED; with LKDF_DEVICE_MANAGED LKDF_MEM_MANAGED,
 	 * whose address is one of the host's, too. align is a power of two, at
 	 * most a page. -ENOMEM of memory of its own: the library frees what it
 	 * can do without and tries again, once others are done. */

@@ -29,6 +29,7 @@ enum lkdf_mem_kind {
 			       * driver of a device with pin knows it */
 	LKDF_MEM_MANAGED, /* one address for a device and the host */
 	LKDF_MEM_INTERLEAVED, /* page by page over all nodes with memory */
+	LKDF_MEM_EXPORTED, /* to alloc of a device, see LKDF_DEVICE_EXPORTS */
 };
 
 /**
@@ -40,9 +41,10 @@ enum lkdf_mem_kind {
  * @nr:    room in @v
  *
  * Context: any thread, does not block.
- * Return: how many there are, which may be more than @nr; 0 with
- * LKDF_PLACE_GPU: lkdf_errmsg() says why; -EINVAL; -EOPNOTSUPP a kind that is
- * not built, by name.
+ * With LKDF_PLACE_GPU lkdf_errmsg() says why a driver gave no device, why one
+ * of its devices is no place, or what a device lacks.
+ * Return: how many there are, which may be more than @nr; -EINVAL; -EOPNOTSUPP
+ * a kind that is not built, by name.
  */
 int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 		unsigned nr);

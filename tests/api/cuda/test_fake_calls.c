@@ -16,6 +16,7 @@
 	 !__builtin_strcmp(name, "cuGraphExecKernelNodeSetParams") || \
 	 !__builtin_strcmp(name, "cuGraphExecUpdate") ||              \
 	 !__builtin_strcmp(name, "cuLaunchKernelEx") ||               \
+	 !__builtin_strcmp(name, "cuMemPoolCreate") ||                \
 	 !__builtin_strcmp(name, "cuMemcpy2DAsync") ||                \
 	 !__builtin_strcmp(name, "cuDeviceGetUuid"))
 #define same_call(name, version, ...)                                          \
@@ -43,6 +44,20 @@ _Static_assert(sizeof(struct cu_kernel_node) ==
 #define same_field(ours, our, theirs, their)                                  \
 	_Static_assert(offsetof(struct ours, our) == offsetof(theirs, their), \
 		       #their);
+same_field(cu_pool_props, place, CUmemPoolProps, location);
+same_field(cu_pool_props, none, CUmemPoolProps, win32SecurityAttributes);
+_Static_assert(sizeof(struct cu_pool_props) == sizeof(CUmemPoolProps),
+	       "CUmemPoolProps");
+_Static_assert((int)CU_POOL_THRESHOLD ==
+			       (int)CU_MEMPOOL_ATTR_RELEASE_THRESHOLD &&
+		       (int)CU_POOL_RESERVED ==
+			       (int)CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT &&
+		       (int)CU_POOL_USED ==
+			       (int)CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+	       "CUmemPool_attribute");
+_Static_assert((int)CU_POINTER_IS_EXPORTED ==
+		       (int)CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE,
+	       "CUpointer_attribute");
 same_field(cu_config, shared, CUlaunchConfig, sharedMemBytes);
 same_field(cu_config, stream, CUlaunchConfig, hStream);
 same_field(cu_config, nr_attributes, CUlaunchConfig, numAttrs);
@@ -84,6 +99,9 @@ same(ATTR_SHARED_OPTIN, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 same(ATTR_MAX_BLOCKS_PER_UNIT, MAX_BLOCKS_PER_MULTIPROCESSOR);
 same(ATTR_RESERVED_SHARED, RESERVED_SHARED_MEMORY_PER_BLOCK);
 same(ATTR_POOLS, MEMORY_POOLS_SUPPORTED);
+same(ATTR_COMPUTE_MODE, COMPUTE_MODE);
+same(ATTR_WORDS_V1, CAN_USE_STREAM_MEM_OPS_V1);
+same(ATTR_WORDS_64, CAN_USE_64_BIT_STREAM_MEM_OPS);
 
 static void rows_are_those_of_the_toolkit(void)
 {

@@ -24,6 +24,9 @@ static const struct {
 	{ CU_ATTR_MAX_GRID_X + 2, 65535 },
 	{ 8, STATIC_SHARED }, /* of a block */
 	{ CU_ATTR_WARP, 32 },
+	{ CU_ATTR_COMPUTE_MODE, 0 },
+	{ CU_ATTR_WORDS_V1, 1 },
+	{ CU_ATTR_WORDS_64, 1 },
 	{ CU_ATTR_REGISTERS_PER_BLOCK, 65536 },
 	{ CU_ATTR_UNITS, 132 },
 	{ 31, 1 }, /* kernels side by side */
@@ -126,7 +129,7 @@ cu_result cuDriverGetVersion(int *version)
 	cu_result r = enter(E_cuDriverGetVersion, NEEDS_NOTHING);
 
 	if (!r)
-		*version = 13000;
+		*version = driver_version();
 	return leave(r);
 }
 
@@ -192,6 +195,22 @@ cu_result cuDeviceGetUuid(struct cu_uuid *id, cu_dev d)
 	return leave(r);
 }
 
+/* A card other than that of the recording has another value. */
+static int other_value(unsigned attribute, int value)
+{
+	switch (attribute) {
+	case CU_ATTR_POOLS:
+		return like(LIKE_NO_POOLS) ? 0 : value;
+	case CU_ATTR_WORDS_V1:
+	case CU_ATTR_WORDS_64:
+		return like(LIKE_NO_WORDS) ? 0 : value;
+	case CU_ATTR_COMPUTE_MODE:
+		return like(LIKE_PROHIBITED) ? 2 : value;
+	default:
+		return value;
+	}
+}
+
 cu_result cuDeviceGetAttribute(int *value, unsigned attribute, cu_dev d)
 {
 	cu_result r = enter_card(E_cuDeviceGetAttribute, d);
@@ -202,7 +221,7 @@ cu_result cuDeviceGetAttribute(int *value, unsigned attribute, cu_dev d)
 	if (!r && i == n)
 		r = 1;
 	if (!r)
-		*value = attributes[i].value;
+		*value = other_value(attribute, attributes[i].value);
 	return leave(r);
 }
 
@@ -212,32 +231,5 @@ cu_result cuDeviceTotalMem(size_t *size, cu_dev d)
 
 	if (!r)
 		*size = CAPACITY;
-	return leave(r);
-}
-
-/* A call on a card that has to be there and in health. */
-static cu_result enter_healthy(enum entry e, cu_dev d)
-{
-	cu_result r = enter(e, NEEDS_DRIVER);
-
-	return r ? r : device_is(d) ? 0 : 101;
-}
-
-/* The pool is no object: its handle is the card's number and one. */
-cu_result cuDeviceGetDefaultMemPool(cu_pool *pool, cu_dev d)
-{
-	cu_result r = enter_healthy(E_cuDeviceGetDefaultMemPool, d);
-
-	if (!r)
-		*pool = (cu_pool)(uintptr_t)(d + 1);
-	return leave(r);
-}
-
-cu_result cuMemPoolSetAttribute(cu_pool pool, unsigned attribute, void *value)
-{
-	cu_result r = enter(E_cuMemPoolSetAttribute, NEEDS_DRIVER);
-
-	if (!r && (!pool || !attribute || attribute > 8 || !value))
-		r = 1;
 	return leave(r);
 }

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #define MAX_FAILS 16
-#define DRIVER_VERSION 13000
 
 /* A call that is to fail: count down, then the result. */
 struct fail {
@@ -343,12 +342,12 @@ API cu_result cuGetProcAddress_v2(const char *symbol, void **f, int version,
 				  uint64_t flags, unsigned *status)
 {
 	unsigned told;
-	int i;
+	int i, since;
 
 	(void)flags;
 	if (!symbol)
 		raise(SIGSEGV); /* as the driver does */
-	if (version > DRIVER_VERSION)
+	if (version > driver_version())
 		return 1;
 	status = status ? status : &told;
 	*f = NULL;
@@ -356,7 +355,10 @@ API cu_result cuGetProcAddress_v2(const char *symbol, void **f, int version,
 	i = find_entry(symbol, strlen(symbol));
 	if (i < 0)
 		return 0;
-	*status = atoi(strstr(rows[i].version, "_v") + 2) > version ? 2 : 0;
+	since = atoi(strstr(rows[i].version, "_v") + 2);
+	if (since > driver_version())
+		return 0; /* it does not know the name yet */
+	*status = since > version ? 2 : 0;
 	if (!*status)
 		*f = rows[i].call;
 	return 0;

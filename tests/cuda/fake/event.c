@@ -188,6 +188,8 @@ static cu_result give_word(enum entry e, cu_stream s, enum op_kind kind,
 {
 	struct op *o;
 
+	if (like(LIKE_NO_WORDS))
+		return 801;
 	if (p & 3 || !range_has(p, 4))
 		return 1;
 	o = op_make(kind);

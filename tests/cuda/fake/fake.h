@@ -61,10 +61,15 @@ enum entry {
 /* Switches that a driver may be stricter or older by, see like.c. */
 enum like {
 	LIKE_CURRENT, /* what uses a handle wants its context to be current */
+	LIKE_NO_POOLS, /* memory comes from cuMemAlloc only */
+	LIKE_NO_WORDS, /* streams write no words */
+	LIKE_PROHIBITED, /* the card's compute mode lets no process in */
+	LIKE_OLD, /* a driver of CUDA 12.2 */
 	NR_LIKES
 };
 
 bool like(enum like what);
+int driver_version(void);
 bool needs_current(enum entry e);
 
 /* What a call needs before it does its work. */
@@ -102,6 +107,16 @@ struct range {
 	enum range_kind kind;
 	int device;
 	bool is_given_back; /* cuMemFreeAsync has been called */
+	struct CUmemPoolHandle_st *pool; /* it comes from, or NULL */
+};
+
+/* It keeps what it is given back, up to the threshold at each wait. */
+struct CUmemPoolHandle_st {
+	struct CUmemPoolHandle_st *next;
+	int device;
+	uint64_t threshold;
+	size_t reserved, used; /* bytes; reserved are the card's no more */
+	bool is_default, is_dead; /* is_dead: it goes with its last memory */
 };
 
 struct param {
@@ -285,7 +300,20 @@ cu_result op_run(struct op *o); /* without the lock; a fault's error */
 struct CUevent_st *event_make(struct CUctx_st *ctx, unsigned flags);
 uint64_t event_number(void);
 
+/* ---- pool.c ------------------------------------------------------------- */
+
+/* NULL: no such pool, or it is dead. */
+struct CUmemPoolHandle_st *pool_find(cu_pool pool);
+struct CUmemPoolHandle_st *pool_default(int device);
+bool pool_take(struct CUmemPoolHandle_st *p, size_t size); /* has it room? */
+void pool_give(struct CUmemPoolHandle_st *p, size_t size);
+void pool_waited(int device); /* unused bytes go back to the card */
+
 /* ---- memory.c, host.c --------------------------------------------------- */
+
+/* Bytes of the card are taken, or given back; false: there are not as many. */
+bool memory_reserve(int device, size_t size);
+void memory_release(int device, size_t size);
 
 struct range *range_find(uintptr_t p);
 bool range_has(uintptr_t p, size_t size); /* and it is not given back */

@@ -11,7 +11,9 @@
 #include <string.h>
 
 static const char *const words[NR_LIKES] = {
-	[LIKE_CURRENT] = "current",
+	[LIKE_CURRENT] = "current",   [LIKE_NO_POOLS] = "no_pools",
+	[LIKE_NO_WORDS] = "no_words", [LIKE_PROHIBITED] = "prohibited",
+	[LIKE_OLD] = "old",
 };
 
 static bool is_like[NR_LIKES];
@@ -19,6 +21,11 @@ static bool is_like[NR_LIKES];
 bool like(enum like what)
 {
 	return is_like[what];
+}
+
+int driver_version(void)
+{
+	return like(LIKE_OLD) ? 12020 : 13000;
 }
 
 static void add_word(const char *word, size_t size)

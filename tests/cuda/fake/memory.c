@@ -51,7 +51,7 @@ void range_add(uintptr_t at, size_t size, enum range_kind kind, int device)
 
 	if (!r)
 		abort();
-	*r = (struct range){ ranges, at, size, kind, device, false };
+	*r = (struct range){ ranges, at, size, kind, device, false, NULL };
 	ranges = r;
 }
 
@@ -105,29 +105,60 @@ static size_t mapped_size(size_t size)
 	return (size + ALIGN + PAGE - 1) / PAGE * PAGE;
 }
 
-static cu_result take(cu_ptr *p, size_t size, enum range_kind kind)
+bool memory_reserve(int device, size_t size)
+{
+	if (size > CAPACITY - used[device])
+		return false;
+	used[device] += size;
+	return true;
+}
+
+void memory_release(int device, size_t size)
+{
+	used[device] -= size;
+}
+
+/* pool: NULL: of the card itself. */
+static bool reserve(struct CUmemPoolHandle_st *pool, int device, size_t size)
+{
+	return pool ? pool_take(pool, size) : memory_reserve(device, size);
+}
+
+static void release(struct CUmemPoolHandle_st *pool, int device, size_t size)
+{
+	if (pool)
+		pool_give(pool, size);
+	else
+		memory_release(device, size);
+}
+
+static cu_result take(cu_ptr *p, size_t size, enum range_kind kind,
+		      struct CUmemPoolHandle_st *pool)
 {
 	cu_result r = size ? capture_forbids(NULL) : 1;
+	int device = pool ? pool->device : current->device;
 	int prot = kind == RANGE_POOL ? PROT_NONE : PROT_READ | PROT_WRITE;
 	void *at;
 
 	if (r)
 		return r;
-	if (size > CAPACITY - used[current->device])
+	if (!reserve(pool, device, size))
 		return 2;
 	at = mmap(NULL, mapped_size(size), prot,
 		  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (at == MAP_FAILED)
+	if (at == MAP_FAILED) {
+		release(pool, device, size);
 		return 2;
+	}
 	*p = (cu_ptr)(uintptr_t)at + ALIGN;
-	range_add((uintptr_t)*p, size, kind, current->device);
-	used[current->device] += size;
+	range_add((uintptr_t)*p, size, kind, device);
+	range_first()->pool = pool;
 	return 0;
 }
 
 static void unmap(struct range *r)
 {
-	used[r->device] -= r->size;
+	release(r->pool, r->device, r->size);
 	munmap((void *)(r->at - ALIGN), mapped_size(r->size));
 	range_drop(r);
 }
@@ -147,7 +178,7 @@ cu_result cuMemAlloc(cu_ptr *p, size_t size)
 {
 	cu_result r = enter(E_cuMemAlloc, NEEDS_CONTEXT);
 
-	return leave(r ? r : take(p, size, RANGE_DEVICE));
+	return leave(r ? r : take(p, size, RANGE_DEVICE, NULL));
 }
 
 cu_result cuMemAllocManaged(cu_ptr *p, size_t size, unsigned flags)
@@ -156,7 +187,7 @@ cu_result cuMemAllocManaged(cu_ptr *p, size_t size, unsigned flags)
 
 	if (!r && flags != 1 && flags != 2)
 		r = 1;
-	return leave(r ? r : take(p, size, RANGE_MANAGED));
+	return leave(r ? r : take(p, size, RANGE_MANAGED, NULL));
 }
 
 cu_result cuMemFree(cu_ptr p)
@@ -208,19 +239,39 @@ static cu_result give_pool(enum entry e, cu_stream s, enum op_kind kind,
 	return stream_give(e, s, o);
 }
 
+/* pool: NULL: the default one of the stream's card. */
+static cu_result take_pooled(enum entry e, cu_ptr *p, size_t size, cu_pool pool,
+			     cu_stream s)
+{
+	struct CUstream_st *found = NULL;
+	cu_result r = stream_find(e, s, &found);
+
+	if (!r && like(LIKE_NO_POOLS))
+		r = 801;
+	if (r)
+		return r;
+	pool = pool ? pool_find(pool) : pool_default(found->ctx->device);
+	r = pool ? take(p, size, RANGE_POOL, pool) : 1;
+	return r ? r : give_pool(e, s, OP_TAKE, range_find((uintptr_t)*p));
+}
+
 cu_result cuMemAllocAsync(cu_ptr *p, size_t size, cu_stream s)
 {
 	cu_result r = enter(E_cuMemAllocAsync, NEEDS_CONTEXT);
-	struct CUstream_st *found;
 
-	if (!r)
-		r = stream_find(E_cuMemAllocAsync, s, &found);
-	if (!r)
-		r = take(p, size, RANGE_POOL);
-	if (!r)
-		r = give_pool(E_cuMemAllocAsync, s, OP_TAKE,
-			      range_find((uintptr_t)*p));
-	return leave(r);
+	return leave(r ? r : take_pooled(E_cuMemAllocAsync, p, size, NULL, s));
+}
+
+cu_result cuMemAllocFromPoolAsync(cu_ptr *p, size_t size, cu_pool pool,
+				  cu_stream s)
+{
+	cu_result r = enter(E_cuMemAllocFromPoolAsync, NEEDS_CONTEXT);
+
+	if (!r && !pool)
+		r = 1;
+	return leave(
+		r ? r
+		  : take_pooled(E_cuMemAllocFromPoolAsync, p, size, pool, s));
 }
 
 cu_result cuMemFreeAsync(cu_ptr p, cu_stream s)
@@ -266,15 +317,18 @@ cu_result cuMemGetAddressRange(cu_ptr *base, size_t *size, cu_ptr p)
 	return leave(r);
 }
 
-/* Of all attributes the kind of memory: 1 the host's, 2 the card's. */
+/* Of all attributes the kind of memory, and whether it can be exported. */
 cu_result cuPointerGetAttribute(void *value, unsigned attribute, cu_ptr p)
 {
 	cu_result r = enter(E_cuPointerGetAttribute, NEEDS_CONTEXT);
 	const struct range *x = range_find((uintptr_t)p);
 
-	if (!r && (!x || attribute != 2))
+	if (!r && (!x || (attribute != CU_POINTER_KIND &&
+			  attribute != CU_POINTER_IS_EXPORTED)))
 		r = 1;
-	if (!r)
+	if (!r && attribute == CU_POINTER_KIND)
 		*(unsigned *)value = range_is_host(x) ? 1 : 2;
+	else if (!r)
+		*(bool *)value = x->kind == RANGE_DEVICE;
 	return leave(r);
 }

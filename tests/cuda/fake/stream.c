@@ -347,6 +347,7 @@ cu_result cuStreamSynchronize(cu_stream handle)
 		r = capture_forbids(s);
 	if (!r) {
 		stream_wait(s);
+		pool_waited(s->ctx->device);
 		r = fault_told();
 	}
 	return leave(r);

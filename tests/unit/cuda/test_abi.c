@@ -18,10 +18,13 @@
 #include <string.h>
 
 #ifdef HAVE_CUDA_TYPES
-#define same_call(name, version, ...)                                 \
-	_Static_assert(__builtin_types_compatible_p(                  \
-			       PFN_##name##_##version,                \
-			       __typeof__(((struct cuda *)0)->name)), \
+/* This one takes a struct of our own, which is compared below. */
+#define has_struct(name) (!__builtin_strcmp(name, "cuMemPoolCreate"))
+#define same_call(name, version, ...)                                   \
+	_Static_assert(__builtin_types_compatible_p(                    \
+			       PFN_##name##_##version,                  \
+			       __typeof__(((struct cuda *)0)->name)) || \
+			       has_struct(#name),                       \
 		       #name);
 CUDA_CALLS(same_call)
 CUDA_LATER_CALLS(same_call)
@@ -92,6 +95,14 @@ same_attr(BLOCK_SHARED, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 same_attr(UNIT_BLOCKS, MAX_BLOCKS_PER_MULTIPROCESSOR);
 same_attr(SHARED_RESERVED, RESERVED_SHARED_MEMORY_PER_BLOCK);
 same_attr(POOLS, MEMORY_POOLS_SUPPORTED);
+same_attr(COMPUTE_MODE, COMPUTE_MODE);
+same_attr(WORDS_V1, CAN_USE_STREAM_MEM_OPS_V1);
+same_attr(WORDS_64, CAN_USE_64_BIT_STREAM_MEM_OPS);
+same(CU_MODE_PROHIBITED, CU_COMPUTEMODE_PROHIBITED);
+same(CU_POOL_PINNED, CU_MEM_ALLOCATION_TYPE_PINNED);
+same(CU_POOL_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
+_Static_assert(sizeof(struct cu_pool_props) == sizeof(CUmemPoolProps),
+	       "CUmemPoolProps");
 same(CU_FUNC_MAX_THREADS, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
 same(CU_FUNC_SHARED, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
 same(CU_FUNC_REGISTERS, CU_FUNC_ATTRIBUTE_NUM_REGS);
