@@ -13,6 +13,7 @@
 #include "io/event_poll.h"
 #include "io/io_chain.h"
 #include "io/io_ring.h"
+#include "mechanism/rows.h"
 #include "mem/region.h"
 #include "offload/backend.h"
 #include "offload/devices.h"
@@ -180,6 +181,7 @@ static int start_workers(struct lkdf *rt)
 		.u = rt,
 		.nr_workers = rt->nr_workers,
 		.nr_regular = rt->nr_regular,
+		.rows = mechanism_rows,
 		.has_membarrier = rt->has_membarrier,
 		.options = rt->options,
 	};

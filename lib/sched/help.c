@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/help.h"
 
-#include "mechanism/gate/gate.h"
 #include "sched/idle.h"
 
 /* A look at what is near, as between any two bodies; then as an idle worker. */
@@ -16,6 +15,7 @@ void help_until(struct worker *w, const _Atomic(uint32_t) *word, uint32_t value)
 	const _Atomic(uint32_t) *awaited = w->awaited;
 	uint32_t awaited_value = w->awaited_value;
 	uint64_t item;
+	size_t i;
 
 	w->awaited = word;
 	w->awaited_value = value;
@@ -31,7 +31,8 @@ void help_until(struct worker *w, const _Atomic(uint32_t) *word, uint32_t value)
 	w->awaited = awaited;
 	w->awaited_value = awaited_value;
 	/* Nobody need wait for what we leave until our body ends. */
-	gate_release(w);
+	for (i = 0; w->sched->calls.release[i]; i++)
+		w->sched->calls.release[i](w);
 	worker_offer(w, false, 0);
 }
 

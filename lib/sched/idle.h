@@ -39,6 +39,15 @@ static inline uint64_t idle_spins_for(struct worker *w, uint64_t ticks,
 	return more;
 }
 
+/*
+ * An idle worker says that it sleeps, so that nobody counts on it. Afterwards:
+ * park_retract(), or a sleep if idle_may_sleep().
+ */
+void idle_announce(struct worker *w);
+
+/* There is no work that it may take, and nothing else that it waits for. */
+bool idle_may_sleep(struct worker *w);
+
 /* Looks for work, sleeping if there is none. False: the runtime stops. */
 bool idle_find(struct worker *w, uint64_t *item);
 

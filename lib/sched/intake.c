@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/intake.h"
 
-#include "mechanism/part/part.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 
@@ -167,7 +166,7 @@ bool worker_take_new(struct worker *w)
 
 bool worker_take_home(struct worker *w)
 {
-	bool has_some = part_has_news(w);
+	bool has_some = w->sched->calls.has_news(w);
 
 	/* It stays where it is until this worker pops it. */
 	if (has_some)

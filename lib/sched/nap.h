@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * How long a sleeper sleeps at most, in ns, where nobody wakes it; -1 is for
- * ever. idle.c has the list of reasons to come back by oneself: each is a
+ * ever. The reasons to come back by itself are rows of mechanism.h: each is a
  * function that is asked before the sleep, and the least answer counts.
  */
 #ifndef SCHED_NAP_H

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "sched/notify.h"
 
-#include "mechanism/far/far.h"
-#include "mechanism/holdoff/holdoff.h"
 #include "sched/joiner.h"
 #include "sched/sched.h"
 
@@ -60,7 +58,7 @@ bool notify_any(struct sched *s, struct sched_node *node)
 	if (unlikely(load_is_planned(&node->load))) {
 		if (park_notify(&node->park))
 			return true;
-		if (!far_may_wake(node))
+		if (!s->calls.wakes_others(node))
 			return false;
 	}
 	return wake_nearest(s, node, NULL);
@@ -136,7 +134,7 @@ bool notify_tree(struct worker *w, uint64_t item)
 	struct deque *d = &w->deque[CLASS_NORMAL];
 	uint32_t nr;
 
-	if (!s->ops.body_ticks || holdoff_is_on(w) ||
+	if (!s->ops.body_ticks || s->calls.keeps(w) ||
 	    !policy_wake_tree(s->ops.body_ticks(item, w->executor->rt),
 			      s->wake_ticks))
 		return false;

@@ -10,10 +10,6 @@
 #include "base/options.h"
 #include "base/thread.h"
 #include "base/thrown.h"
-#include "mechanism/crew/crew.h"
-#include "mechanism/gate/gate.h"
-#include "mechanism/part/part.h"
-#include "mechanism/quota/quota.h"
 #include "mem/os.h"
 #include "mem/region.h"
 #include "sched/bind.h"
@@ -42,8 +38,7 @@
 /* About what it takes to hand an item to a worker that spins. */
 #define SHARE_NS 400
 
-/* Of a worker that looks for work; see step_aside(). */
-#define ASIDE_NS 4000
+/* So long a CPU that others keep is left alone; see client.c. */
 #define CROWDED_NS 10000000
 
 /* Between two looks at what is private; a short body is shorter than that. */
@@ -137,8 +132,7 @@ static void free_workers(struct sched *s)
 {
 	int i;
 
-	part_free_all(s);
-	gate_free_all(s);
+	mechanisms_close(s);
 	/* The rings of the lowest class lie first in the region. */
 	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
@@ -146,8 +140,6 @@ static void free_workers(struct sched *s)
 		stack_unmap(&s->workers[i].stack);
 	}
 	region_unmap(s->workers, (size_t)s->nr_workers * sizeof(*s->workers));
-	for (i = 0; s->nodes && i < s->nr_nodes; i++)
-		crew_destroy(a_load(&s->nodes[i].crew, relaxed));
 	if (s->nodes)
 		region_free(s->nodes[0].near, near_size(s));
 	region_unmap(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
@@ -354,7 +346,7 @@ static void join_workers(struct sched *s)
 	/* [sched.stop] before the wake-up; pairs with [sched.stopping]. */
 	a_store(&s->is_stopping, 1, seq_cst);
 	notify_all(s);
-	quota_stir(&s->quota);
+	mechanisms_stop(s);
 	for (i = 0; i < s->nr_started; i++)
 		pthread_join(s->workers[i].thread, NULL);
 	s->nr_started = 0;
@@ -380,6 +372,7 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 	memset(s, 0, sizeof(*s));
 	timers_init(&s->timers);
 	s->ops = *a->ops;
+	s->rows = a->rows;
 	s->topo = a->topo;
 	s->nr_workers = a->nr_workers;
 	s->nr_regular = a->nr_regular;
@@ -393,9 +386,10 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 		foreign_find(&s->foreign);
 	if (!a->is_crowded)
 		s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
+	a_store(&s->spin, s->spin_ticks, relaxed);
+	mechanism_sort(&s->calls, s->rows, s->ticks_per_1024ns);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->share_ticks = ns_to_ticks(s, SHARE_NS);
-	s->aside_ticks = ns_to_ticks(s, ASIDE_NS);
 	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
 	if (a->has_membarrier)
 		s->publish_ticks = ns_to_ticks(s, PUBLISH_NS);
@@ -406,14 +400,14 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 			 s->nr_workers);
 	else
 		rc = init_workers(s, a);
-	if (!rc) {
-		quota_init(s, a);
+	if (!rc)
+		rc = mechanisms_open(s, a);
+	if (!rc)
 		rc = start_workers(s, a);
-	}
 	if (rc)
 		sched_stop(s);
 	else
-		quota_start(s);
+		mechanisms_started(s);
 	return rc;
 }
 

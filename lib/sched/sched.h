@@ -12,6 +12,7 @@
 
 #include "base/foreign.h"
 #include "mechanism/quota/quota.h"
+#include "sched/mechanism.h"
 #include "sched/timers.h"
 #include "sched/wake_depth.h"
 #include "sched/worker.h"
@@ -90,6 +91,8 @@ struct sched_setup {
 	const struct topo *topo;
 	const struct log *log;
 	const struct sched_ops *ops;
+	const struct mechanism *const
+		*rows; /* end with NULL; see mechanism.h */
 	struct executor *executors; /* at least nr_workers */
 	/* Sets up executor i, whose memory is on its node by now. */
 	void (*init_executor)(void *u, int i);
@@ -105,6 +108,8 @@ struct sched_setup {
 struct sched {
 	/* Set at start, constant afterwards. */
 	struct sched_ops ops;
+	struct mechanism_calls calls;
+	const struct mechanism *const *rows;
 	const struct topo *topo;
 	const struct options *options;
 	struct worker *workers;
@@ -117,16 +122,19 @@ struct sched {
 	bool is_bound; /* or to those of their nodes */
 	bool is_serial;
 	uint32_t ticks_per_1024ns;
-	uint64_t spin_ticks; /* an idle worker's, see quota.h */
+	uint64_t spin_ticks; /* an idle worker's where there are CPUs enough */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 	uint64_t share_ticks; /* bodies of that share all, see policy.h */
-	uint64_t aside_ticks; /* after so long a client may have the CPU */
-	uint64_t crowded_ticks; /* see step_aside() */
+	uint64_t crowded_ticks; /* see client.c */
 	uint64_t publish_ticks; /* between two looks of publish.h; 0: none */
 	struct foreign foreign; /* what workers tell other libraries */
 
 	/* Any thread. */
 	struct timers timers;
+
+	/* Any thread reads, a mechanism writes: ticks that idle workers spin.
+	 */
+	_Atomic(uint64_t) spin;
 
 	/* Any thread: how many CPUs there are for the workers. */
 	struct quota quota;
@@ -163,6 +171,11 @@ struct sched {
 static inline uint64_t sched_ns(const struct sched *s, uint64_t ticks)
 {
 	return ticks * 1024 / s->ticks_per_1024ns;
+}
+
+static inline uint64_t sched_spin(const struct sched *s)
+{
+	return a_load(&s->spin, relaxed);
 }
 
 /*

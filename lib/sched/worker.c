@@ -6,11 +6,6 @@
 #include "sched/worker.h"
 
 #include "base/clock.h"
-#include "mechanism/due/due.h"
-#include "mechanism/holdoff/holdoff.h"
-#include "mechanism/part/part.h"
-#include "mechanism/publish/publish.h"
-#include "mechanism/quota/quota.h"
 #include "sched/idle.h"
 #include "sched/intake.h"
 #include "sched/joiner.h"
@@ -33,7 +28,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 		from = policy_deque(mask, w->nr_picks);
 		check(mask & 1u << from);
 		if (unlikely(from == DEQUE_PART)
-			    ? part_pop(w, item)
+			    ? w->sched->calls.pop(w, item)
 			    : deque_pop(&w->deque[from], item))
 			return true;
 		mask &= ~(1u << from);
@@ -177,7 +172,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	/* There is nobody else. */
 	if (unlikely(worker_is_alone(w)))
 		return;
-	if (unlikely(holdoff_is_on(w)) && holdoff_answers(w, is_short))
+	if (unlikely(s->calls.keeps(w)) && s->calls.answers(w, is_short))
 		return;
 	is_all =
 		policy_share_all(body_ticks, s->share_ticks,
@@ -194,7 +189,7 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	}
 	count_behind(w, body_ticks);
 	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short) &&
-	    publish_is_watched(s))
+	    s->calls.is_watched(s))
 		return;
 	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
 	    notify_has_spinner(s))
@@ -217,7 +212,7 @@ void worker_show_made(struct worker *w)
 
 void worker_be_watched(struct worker *w)
 {
-	publish_ask(w);
+	w->sched->calls.watch(w);
 }
 
 void worker_share_all(struct worker *w)
@@ -239,10 +234,20 @@ void worker_defer_request(struct worker *w)
 	a_and(&w->attn, ~ATTN_STEAL, relaxed);
 }
 
+/* Sees to it that one item is public while the worker keeps the others. */
+static bool push_shown(struct deque *d, uint64_t item)
+{
+	if (!deque_push(d, item))
+		return false;
+	if (!deque_has_public(d))
+		deque_share_some(d, 1);
+	return true;
+}
+
 bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 {
-	if (deque == CLASS_NORMAL && holdoff_is_alone(w))
-		return holdoff_push(w, item);
+	if (deque == CLASS_NORMAL && w->sched->calls.keeps(w) == KEEPS_ALONE)
+		return push_shown(&w->deque[deque], item);
 	check(deque < NR_DEQUES);
 	w->has_deferred = false;
 	a_or(&w->attn, ATTN_STEAL, relaxed);
@@ -270,7 +275,7 @@ bool worker_drain(struct worker *w, int64_t nap_ns)
 /* A look at what is near, then as an idle worker. False: it stops. */
 static bool find_item(struct worker *w, uint64_t *item)
 {
-	if (due_is(w))
+	if (w->sched->calls.is_due(w))
 		return idle_find(w, item);
 	worker_take_home(w);
 	return worker_pop(w, item) || idle_find(w, item);
@@ -282,8 +287,8 @@ void worker_run(struct worker *w)
 	uint64_t item;
 
 	for (;;) {
-		if (unlikely(quota_must_leave(w)))
-			quota_stand_by(w);
+		if (unlikely(s->calls.must_leave(w, false)))
+			s->calls.stand_by(w);
 		if (!find_item(w, &item))
 			return;
 		s->ops.run(w, item);

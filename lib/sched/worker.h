@@ -126,7 +126,7 @@ struct worker {
 	/* This worker sets, others read; see holdoff.h. */
 	_Atomic(uint64_t) holdoff_until;
 
-	/* This worker sets, whoever wakes it clears; see part.h. */
+	/* This worker sets, whoever calls it clears; see worker_nap(). */
 	_Atomic(uint32_t) is_parking;
 
 	/* A gang sets it, its member on this worker clears it; see due.h. */
@@ -178,7 +178,7 @@ struct worker {
 	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
 	uint32_t nr_rounds; /* looks at all places since it is idle */
 	bool has_found; /* completions meanwhile; idle_spins_for() */
-	uint64_t crowded_at; /* ticks; when others kept its CPU, see idle.c */
+	uint64_t crowded_at; /* ticks; when others kept its CPU, see client.c */
 	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
 	uint64_t waited_ns; /* for its CPU, when bind.h looked last */
 	int64_t waited_at_ns; /* and that was then; 0: never */
@@ -348,6 +348,21 @@ static inline void worker_show(struct worker *w)
 
 /* All that is private gets public, and sleepers hear of all that is. */
 void worker_share_all(struct worker *w);
+
+/*
+ * This worker only: from now on it may sleep, so whoever has something for it
+ * calls it by name (see park.h); or it is awake again.
+ */
+static inline void worker_nap(struct worker *w)
+{
+	/* [part.c] before we look; pairs with [part.b]. */
+	a_store(&w->is_parking, 1, seq_cst);
+}
+
+static inline void worker_rise(struct worker *w)
+{
+	a_store(&w->is_parking, 0, relaxed);
+}
 
 /* The loop of a worker's thread, until the scheduler stops. */
 void worker_run(struct worker *w);

@@ -34,6 +34,7 @@ refs.py	comments name files and functions that are there
 shape.py	functions and files are small
 words.sh	no words of unfinished work, no machine paths
 options.py	options and counters have help and are documented
+mechanisms.py	each mechanism of workers is a whole row of one table
 verbs.py	verbs of the tool stand in its pages, scripts ask the tool for them
 schemas.py	schemas of --json allow what the code writes, and nothing else
 subjects.py	sentences of sources and pages have nouns as subjects

@@ -48,6 +48,13 @@ text() {
 	} >"$1"
 }
 
+# row NAME FIELDS: a mechanism, and a table that does not list it
+row() {
+	printf 'const struct mechanism %s_mechanism = {\n\t.name = "%s",\n%s};\n' \
+		"$1" "$1" "$2" | text "lib/mechanism/$1/$1.c"
+	echo | text lib/mechanism/rows.c
+}
+
 tree() {
 	mkdir -p tests/lint LICENSES
 	cp -a "$top"/tests/lint/*.sh "$top"/tests/lint/*.py \

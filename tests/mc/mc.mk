@@ -3,6 +3,14 @@
 #
 # tests/mc/mc_NAME.c is a program; MC_SRC_NAME names the sources it checks.
 
+# idle.c as it is shipped, and the rows of tests/mc/rows_below.h.
+MC_IDLE := $(addprefix lib/sched/,backlog.c deque.c idle.c intake.c joiner.c \
+	mechanism.c notify.c park.c tick.c timers.c worker.c) \
+	$(addprefix lib/mechanism/,crew/crew.c crew/crew_place.c due/due.c \
+	gate/gate.c \
+	holdoff/holdoff.c home/home.c nodes/nodes.c part/part.c \
+	part/part_place.c publish/publish.c victims/victims.c)
+
 MC_SRC_cancel = $(MC_SRC_scope)
 MC_SRC_channel = $(MC_SRC_event) lib/channel/channel.c lib/channel/queue.c \
 	lib/channel/channel_wait.c lib/task/again.c
@@ -30,22 +38,13 @@ MC_SRC_clock := lib/base/lock.c lib/sched/park.c lib/sched/timers.c
 MC_SRC_replica := $(MC_SRC_reduce) lib/data/replica.c
 MC_SRC_ring := lib/base/lock.c lib/ring/uring.c lib/io/io_far.c \
 	lib/io/io_ring.c lib/io/io_ring_peek.c \
-	lib/sched/backlog.c lib/sched/deque.c lib/mechanism/publish/publish.c \
-	lib/mechanism/gate/gate.c lib/sched/idle.c lib/sched/intake.c \
-	lib/mechanism/holdoff/holdoff.c lib/sched/notify.c lib/mechanism/part/part.c \
-	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
-	lib/sched/joiner.c lib/sched/worker.c
+	$(MC_IDLE)
 MC_SRC_room := lib/scope/room.c
 MC_SRC_scope := lib/scope/scope.c lib/scope/scope_error.c \
 	lib/scope/deadline.c lib/scope/room.c
 MC_SRC_stream := lib/run/frame.c lib/run/frame_error.c lib/run/port_run.c \
 	lib/run/stream.c
-MC_SRC_strand := lib/base/lock.c lib/sched/backlog.c lib/mechanism/crew/crew.c \
-	lib/sched/deque.c \
-	lib/mechanism/gate/gate.c lib/mechanism/publish/publish.c lib/sched/idle.c \
-	lib/sched/intake.c lib/mechanism/holdoff/holdoff.c lib/sched/notify.c lib/mechanism/part/part.c \
-	lib/sched/park.c lib/sched/tick.c lib/sched/timers.c \
-	lib/sched/joiner.c lib/sched/worker.c
+MC_SRC_strand := lib/base/lock.c $(MC_IDLE)
 MC_SRC_team := lib/base/lock.c lib/sched/park.c lib/mechanism/team/team.c
 MC_SRC_urgent = $(MC_SRC_strand)
 MC_SRC_then := $(MC_SRC_event)

@@ -166,7 +166,7 @@ static void lend_once(struct worker *w, uint32_t nr_before)
 /* As sleep_once() of a substitute: nobody wakes it but who wants it to go. */
 static void sleep_once(struct worker *w)
 {
-	part_nap(w);
+	worker_nap(w);
 	park_announce(&node.park);
 	if (quota_must_leave(w) || a_load(&sched.is_stopping, seq_cst)) {
 		park_retract(&node.park);
@@ -175,7 +175,7 @@ static void sleep_once(struct worker *w)
 		park_sleep_uncalled(&node.park, -1, &w->is_parking,
 				    park_bits(w->cpu));
 	}
-	part_rise(w);
+	worker_rise(w);
 }
 
 /* It runs while a seat is lent, and finds nothing. */

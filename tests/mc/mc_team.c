@@ -114,7 +114,7 @@ static void run_body(struct worker *w)
 /* As sleep_once(), of a worker that nobody wakes but who wants its CPU. */
 static void sleep_once(struct worker *w)
 {
-	part_nap(w);
+	worker_nap(w);
 	park_announce(&node.park);
 	if (team_has(w) || a_load(&has_ended, seq_cst)) {
 		park_retract(&node.park);
@@ -123,7 +123,7 @@ static void sleep_once(struct worker *w)
 		park_sleep_uncalled(&node.park, -1, &w->is_parking,
 				    park_bits(w->cpu));
 	}
-	part_rise(w);
+	worker_rise(w);
 }
 
 /* ---- scenarios ---------------------------------------------------------- */

@@ -308,6 +308,7 @@ static void init(void)
 	rt.sched.nr_workers = rt.sched.nr_regular = NR_WORKERS;
 	rt.sched.nr_nodes = rt.sched.nr_worker_nodes = 1;
 	rt.sched.ticks_per_1024ns = 1;
+	rows_sort(&rt.sched);
 	a_store(&rt.sched.is_stopping, 0, relaxed);
 	timers_init(&rt.sched.timers);
 	a_store(&scope.cancel_err, 0, relaxed);

@@ -12,8 +12,8 @@
 
 #define NOT_REACHED mc_fail("%s", __func__)
 
-#include "quota_below.h"
 #include "ring_multi.h"
+#include "rows_below.h"
 
 /* No threads of the blocking pool want a CPU here. */
 void blocking_make_room(struct blocking *b)

@@ -9,7 +9,7 @@
 
 #include "mc.h"
 #include "mechanism/far/far.h"
-#include "quota_below.h"
+#include "rows_below.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 
@@ -119,6 +119,7 @@ static void init_with(int nr, bool is_spread)
 {
 	int i;
 
+	rows_sort(&sched);
 	sched.ops.run = run;
 	sched.workers = workers;
 	sched.nodes = nodes;

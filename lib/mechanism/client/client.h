@@ -3,7 +3,7 @@
  * A client is a thread of the user's that submits. Where every CPU has a worker
  * it shares one with a worker, which may be looking for the very work that the
  * client would submit if it had the CPU. So clients say on which CPU they are,
- * and a worker that finds nothing there steps aside (worker.c). Hints only:
+ * and a worker that finds nothing there steps aside (client.c). Hints only:
  * CPUs share bits, and a client that waits elsewhere than in a call is not
  * seen.
  */
@@ -13,6 +13,8 @@
 #include "sched/sched.h"
 
 #include <sched.h>
+
+extern const struct mechanism client_mechanism;
 
 /* Of this CPU: a client has submitted here, and waits for nothing. */
 static inline uint64_t client_bit(void)

@@ -31,6 +31,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
+#include "sched/mechanism.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -77,6 +78,8 @@ struct crew {
 	/* The leader sets, members clear: a futex. */
 	_Atomic(uint32_t) is_waited;
 };
+
+extern const struct mechanism crew_mechanism;
 
 /* Seats for so many workers, numbered from 0, and one more. NULL: no memory. */
 struct crew *crew_create(uint32_t nr_workers);

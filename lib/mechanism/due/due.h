@@ -25,6 +25,8 @@
 
 #include "sched/sched.h"
 
+extern const struct mechanism due_mechanism;
+
 /* Workers first and up, before last. */
 static inline void due_set(struct sched *s, int first, int last,
 			   uint32_t is_due)

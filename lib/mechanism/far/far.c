@@ -143,3 +143,9 @@ bool far_may_wake(struct sched_node *node)
 	a_store(&l->woken, now, relaxed);
 	return true;
 }
+
+const struct mechanism far_mechanism = {
+	.name = "far",
+	.nap = far_nap,
+	.wakes_others = far_may_wake,
+};

@@ -7,7 +7,10 @@
 #ifndef MECHANISM_FAR_H
 #define MECHANISM_FAR_H
 
+#include "sched/mechanism.h"
 #include "sched/worker.h"
+
+extern const struct mechanism far_mechanism;
 
 /* For the idle worker: what all nodes have to do. Once per round of looks. */
 void far_look(struct worker *w, uint64_t idle_ticks);

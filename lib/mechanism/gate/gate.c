@@ -450,3 +450,13 @@ bool gate_dig(struct sched *s, uint32_t nr,
 	}
 	return found;
 }
+
+const struct mechanism gate_mechanism = {
+	.name = "gate",
+	.uses = "quota",
+	.close = gate_free_all,
+	.take = gate_take_any,
+	.has = gate_has_any,
+	.nap = gate_nap,
+	.release = gate_release,
+};

@@ -29,7 +29,7 @@
  * and that is decided under the gate's lock, as is giving one up; so a worker
  * that gives its token up sees what was put aside before, and what comes later
  * finds the gate open. An open gate, with items aside and a token free, is a
- * place where work lies as others are: a row of idle.c. The thread that opens a
+ * place where work lies as others are: the row below. The thread that opens a
  * gate tells sleepers, as after a push:
  *
  *	opener                           sleeper
@@ -62,6 +62,8 @@
 
 #include "base/lock.h"
 #include "sched/sched.h"
+
+extern const struct mechanism gate_mechanism;
 
 /* A ring begins with room for so many items, and grows up to most. */
 #define GATE_ROOM 256u
@@ -190,8 +192,8 @@ static inline bool gate_next(struct worker *w, uint64_t *item)
 }
 
 /*
- * A row of idle.c: an item of any gate that is open, with a token; and a bit if
- * there is any, after the worker has said that it sleeps.
+ * The row of the table: an item of any gate that is open, with a token; and a
+ * bit if there is any, after the worker has said that it sleeps.
  */
 bool gate_take_any(struct worker *w, bool is_far, uint64_t *item);
 unsigned gate_has_any(struct worker *w);

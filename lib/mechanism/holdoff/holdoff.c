@@ -18,17 +18,6 @@ void holdoff_look(struct worker *w)
 		holdoff_stop(w);
 }
 
-bool holdoff_push(struct worker *w, uint64_t item)
-{
-	struct deque *d = &w->deque[CLASS_NORMAL];
-
-	if (!deque_push(d, item))
-		return false;
-	if (!deque_has_public(d))
-		deque_share_some(d, 1);
-	return true;
-}
-
 /* Workers of the group that sleep. */
 static void call_group(struct worker *w)
 {
@@ -103,3 +92,32 @@ int64_t holdoff_nap(struct worker *w)
 	return nap_grow(&w->holdoff_nap_ns, 2, HOLDOFF_NAP_MIN_NS,
 			HOLDOFF_NAP_MAX_NS);
 }
+
+static enum keeping what_it_keeps(const struct worker *w)
+{
+	if (!holdoff_is_on(w))
+		return KEEPS_NOTHING;
+	return holdoff_is_alone(w) ? KEEPS_ALONE : KEEPS_IN_GROUP;
+}
+
+/* Asleep it has nothing to keep. */
+static void forget_time(struct worker *w)
+{
+	a_store(&w->holdoff_until, 0, relaxed);
+}
+
+static void start_over(struct worker *w, bool has_found)
+{
+	if (has_found)
+		w->holdoff_nap_ns = 0;
+}
+
+const struct mechanism holdoff_mechanism = {
+	.name = "holdoff",
+	.enter = holdoff_leave,
+	.before_sleep = forget_time,
+	.nap = holdoff_nap,
+	.leave = start_over,
+	.keeps = what_it_keeps,
+	.answers = holdoff_answers,
+};

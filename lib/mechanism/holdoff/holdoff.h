@@ -38,6 +38,7 @@
 #define MECHANISM_HOLDOFF_H
 
 #include "base/clock.h"
+#include "sched/mechanism.h"
 #include "sched/worker.h"
 
 #define HELD_OFF_LATELY 1
@@ -49,14 +50,16 @@
 #define HOLDOFF_NAP_MIN_NS 1000000
 #define HOLDOFF_NAP_MAX_NS 64000000
 
+extern const struct mechanism holdoff_mechanism;
+
 /* This worker only: does it hold off thieves? */
-static inline bool holdoff_is_on(struct worker *w)
+static inline bool holdoff_is_on(const struct worker *w)
 {
 	return a_load(&w->holdoff_until, relaxed) > HELD_OFF_LATELY;
 }
 
 /* This worker only: has it its work for itself? */
-static inline bool holdoff_is_alone(struct worker *w)
+static inline bool holdoff_is_alone(const struct worker *w)
 {
 	uint64_t until = a_load(&w->holdoff_until, relaxed);
 
@@ -133,9 +136,6 @@ static inline void holdoff_end(struct worker *w)
 
 /* This worker only, now and then. */
 void holdoff_look(struct worker *w);
-
-/* Of NORMAL work while it is kept: sees to it that one item is public. */
-bool holdoff_push(struct worker *w, uint64_t item);
 
 /*
  * Somebody asks for work, and the next body is short. True: there is an answer,

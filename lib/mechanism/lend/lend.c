@@ -35,3 +35,8 @@ void lend_end(struct worker *w)
 	help_call(s, s->nr_regular + (int)nr,
 		  s->nr_workers - s->nr_regular - (int)nr);
 }
+
+const struct mechanism lend_mechanism = {
+	.name = "lend",
+	.uses = "due quota",
+};

@@ -28,6 +28,8 @@
 /* Of a join in which there is nothing to run. */
 #define LEND_NS 50000
 
+extern const struct mechanism lend_mechanism;
+
 static inline bool lend_is_substitute(const struct worker *w)
 {
 	return unlikely(w->id >= w->sched->nr_regular);

@@ -23,6 +23,8 @@
 
 #include "sched/sched.h"
 
+extern const struct mechanism part_mechanism;
+
 #define MAX_PARTS 4096 /* of a runtime */
 
 struct part {
@@ -106,18 +108,6 @@ static inline bool part_has_bound(struct worker *w)
 static inline bool part_has_news(struct worker *w)
 {
 	return unlikely(part_first(w->node) != NULL) && part_asks(w, false);
-}
-
-/* This worker only: from now on it may sleep, or it is awake again. */
-static inline void part_nap(struct worker *w)
-{
-	/* [part.c] before we look; pairs with [part.b]. */
-	a_store(&w->is_parking, 1, seq_cst);
-}
-
-static inline void part_rise(struct worker *w)
-{
-	a_store(&w->is_parking, 0, relaxed);
 }
 
 #endif

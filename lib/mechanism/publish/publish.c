@@ -6,6 +6,9 @@
 #include "mechanism/holdoff/holdoff.h"
 #include "sched/nap.h"
 
+/* Between two looks at what is private; a short body is shorter than that. */
+#define PUBLISH_NS 20000
+
 #define NAP_MIN_NS 1000000
 #define NAP_MIN_NODES_NS 16000000
 #define NAP_MAX_NS 256000000
@@ -158,3 +161,21 @@ void publish_leave(struct worker *w, bool has_work)
 	    notify_any(s, w->node))
 		worker_has_woken(w);
 }
+
+static void look_now_and_then(struct worker *w, bool is_last)
+{
+	(void)is_last;
+	publish_look(w);
+}
+
+const struct mechanism publish_mechanism = {
+	.name = "publish",
+	.uses = "far holdoff",
+	.spin = look_now_and_then,
+	.spin_ns = PUBLISH_NS,
+	.announce = publish_watch,
+	.nap = publish_nap,
+	.leave = publish_leave,
+	.is_watched = publish_is_watched,
+	.watch = publish_ask,
+};

@@ -31,6 +31,8 @@
 #include "sched/notify.h"
 #include "sched/sched.h"
 
+extern const struct mechanism publish_mechanism;
+
 /* An idle worker, now and then. True: there is something public now. */
 bool publish_look(struct worker *w);
 

@@ -50,7 +50,7 @@ static uint64_t ticks_of(const struct sched *s, uint64_t ns)
 	return ns / 1024 * s->ticks_per_1024ns;
 }
 
-void quota_init(struct sched *s, const struct sched_setup *a)
+static int init_quota(struct sched *s, const struct sched_setup *a)
 {
 	struct quota *q = &s->quota;
 	int i;
@@ -64,11 +64,11 @@ void quota_init(struct sched *s, const struct sched_setup *a)
 	q->gap_ticks = ticks_of(s, QUOTA_GAP_NS);
 	q->spin_ticks = s->spin_ticks;
 	a_store(&q->look_at, UINT64_MAX, relaxed);
-	a_store(&q->spin, s->spin_ticks, relaxed);
 	a_store(&q->milli, s->topo->quota_milli, relaxed);
 	a_store(&q->cpus, s->nr_regular, relaxed);
 	for (i = 0; i < s->nr_workers; i++)
 		s->workers[i].quota_rank = rank_of(s, &s->workers[i]);
+	return 0;
 }
 
 /* By number once it runs: it may have ended, and be joined. */
@@ -129,7 +129,7 @@ static bool look_at_quota(struct sched *s)
 	a_store(&q->patience,
 		milli || cpus < nr ? 0 : q->calm_ticks - q->look_ticks,
 		relaxed);
-	a_store(&q->spin,
+	a_store(&s->spin,
 		least < nr || (milli && milli < SPIN_MILLI) ? 0 : q->spin_ticks,
 		relaxed);
 	if (q->has_standby)
@@ -141,7 +141,7 @@ static bool look_at_quota(struct sched *s)
 	return is_new;
 }
 
-void quota_start(struct sched *s)
+static void start_looking(struct sched *s)
 {
 	struct quota *q = &s->quota;
 
@@ -178,7 +178,7 @@ static void tell_quota(const struct sched *s)
 		 "%u of %d workers run, %s",
 		 milli / 1000, milli % 1000, milli ? "" : " (none)",
 		 a_load(&q->cpus, relaxed), nr_running(s), s->nr_regular,
-		 quota_spin(q) ? "idle ones spin" : "no spinning");
+		 sched_spin(s) ? "idle ones spin" : "no spinning");
 }
 
 void quota_rise(struct worker *w)
@@ -309,3 +309,35 @@ void quota_stand_by(struct worker *w)
 	trace_event(w->executor->ring, EVENT_UNPARK, 0, 0);
 	usdt_1(unpark, w->id);
 }
+
+/* While it looks for work only those leave whose seat somebody else has. */
+static bool has_to_go(struct worker *w, bool is_idle)
+{
+	if (is_idle && !team_has(w) && !lend_is_substitute(w))
+		return false;
+	return quota_must_leave(w);
+}
+
+static void stir_all(struct sched *s)
+{
+	quota_stir(&s->quota);
+}
+
+static void tell_standby(struct worker *w, bool has_found)
+{
+	if (has_found)
+		quota_found(&w->sched->quota);
+}
+
+const struct mechanism quota_mechanism = {
+	.name = "quota",
+	.uses = "due holdoff lend team",
+	.open = init_quota,
+	.started = start_looking,
+	.stop = stir_all,
+	.before_sleep = quota_look,
+	.after_wake = quota_rise,
+	.leave = tell_standby,
+	.must_leave = has_to_go,
+	.stand_by = quota_stand_by,
+};

@@ -34,6 +34,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
+#include "sched/mechanism.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,9 +44,6 @@
 #define QUOTA_GAP_NS 1000000
 
 struct log;
-struct sched;
-struct sched_setup;
-struct worker;
 
 struct quota {
 	/* Set at start, constant afterwards. */
@@ -59,7 +57,6 @@ struct quota {
 	/* Any thread reads, the worker that moves look_at writes. */
 	_Atomic(uint64_t) look_at; /* ticks; UINT64_MAX: never */
 	_Atomic(uint64_t) patience; /* ticks after look_at; 0: CPUs are few */
-	_Atomic(uint64_t) spin; /* how long an idle worker spins now */
 	_Atomic(uint32_t) nr_running; /* workers of lower rank run; 0: all
 				       * but substitutes */
 	_Atomic(int) milli; /* the quota, 1/1000 CPU; 0: none */
@@ -74,11 +71,7 @@ struct quota {
 	_Atomic(uint32_t) is_deep; /* some may sleep there for ever */
 };
 
-/* Before the workers start; the roots are borrowed for as long as s lives. */
-void quota_init(struct sched *s, const struct sched_setup *a);
-
-/* When all have started: the first look, and from now on workers look. */
-void quota_start(struct sched *s);
+extern const struct mechanism quota_mechanism;
 
 /* Those on standby look again: the sched stops, or work was found. */
 void quota_stir(struct quota *q);
@@ -94,11 +87,6 @@ bool quota_must_leave(struct worker *w);
 
 /* This worker only, outside of all bodies: until it may run. */
 void quota_stand_by(struct worker *w);
-
-static inline uint64_t quota_spin(const struct quota *q)
-{
-	return a_load(&q->spin, relaxed);
-}
 
 /* A worker has found work and left the spinners. */
 static inline void quota_found(struct quota *q)

@@ -255,3 +255,8 @@ void team_end(struct worker *w)
 		run_on(w, false);
 	return_workers(w);
 }
+
+const struct mechanism team_mechanism = {
+	.name = "team",
+	.uses = "holdoff quota",
+};

@@ -22,7 +22,10 @@
 #ifndef MECHANISM_TEAM_H
 #define MECHANISM_TEAM_H
 
+#include "sched/mechanism.h"
 #include "sched/worker.h"
+
+extern const struct mechanism team_mechanism;
 
 /*
  * This worker only, before a body. How many CPUs it has until team_end(): nr,

@@ -8,6 +8,7 @@
 
 #include "core/runtime.h"
 #include "core/signals.h"
+#include "mechanism/rows.h"
 #include "signal/bpf_pins.h"
 #include "tests/tap.h"
 
@@ -62,6 +63,7 @@ static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 	s->nodes = &node;
 	s->nr_workers = s->nr_regular = NR_WORKERS;
 	s->nr_nodes = s->nr_worker_nodes = 1;
+	mechanism_sort(&s->calls, mechanism_rows, 1024);
 	s->ticks_per_1024ns = 1024;
 	for (i = 0; i < NR_WORKERS; i++)
 		start_worker(i);

@@ -2,6 +2,7 @@
 /* A worker that keeps its work: what others may see, and when they may come. */
 #include "mechanism/holdoff/holdoff.h"
 
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
 
@@ -35,6 +36,7 @@ static void start(void)
 	s.nodes = &node;
 	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
+	mechanism_sort(&s.calls, mechanism_rows, 1024);
 	for (i = 0; i < NR_WORKERS; i++) {
 		w = &workers[i];
 		rings[i].block = &blocks[i];

@@ -34,6 +34,11 @@ static struct quota *quota(void)
 	return &job.rt->sched.quota;
 }
 
+static uint64_t idle_spin(void)
+{
+	return sched_spin(&job.rt->sched);
+}
+
 static void open_below(const char *quota, int milli, bool follows_quota)
 {
 	struct topo_attr topo = { .synthetic = "numa:2 core:2" };
@@ -187,14 +192,14 @@ static void fewer_workers_run(void)
 	k = api_kind(job.rt, "bound", work, 0, 0);
 	run_some();
 	is(a_load(&quota()->nr_standby, relaxed), 0, "no quota: all run");
-	ok(quota_spin(quota()) > 0, "and idle ones spin");
+	ok(idle_spin() > 0, "and idle ones spin");
 	set_quota("100000 100000");
 	run_until_benched(2);
 	is(stat_of("lkdf.standby"), 2, "one CPU: one worker a node runs");
 	ok(stat_of("lkdf.quota") == 1, "the change was counted");
 	is(nr_told(LKDF_SIGNAL_SELF, 2), 1,
 	   "and told, with the source and how many run");
-	is(quota_spin(quota()), 0, "nobody spins");
+	is(idle_spin(), 0, "nobody spins");
 	ok(describes("cgroup quota 1.00 CPUs"), "the description tells");
 	ok(describes("2 of 4 workers run"), "and how many run");
 	bound_tasks_run(k);
@@ -203,7 +208,7 @@ static void fewer_workers_run(void)
 	bound_tasks_run(k);
 	set_quota("max 100000");
 	run_until_benched(0);
-	ok(quota_spin(quota()) > 0, "without a quota they spin again");
+	ok(idle_spin() > 0, "without a quota they spin again");
 	is(atomic_load(&job.nr_ran), job.nr_submitted, "all tasks have run");
 	set_quota("100000 100000");
 	run_until_benched(2);
@@ -308,13 +313,13 @@ static void a_small_quota_at_open_is_raised(void)
 	open_below("50000 100000", 500, true);
 	is(lkdf_nr_workers(job.rt), NR_WORKERS, "half a CPU: four workers");
 	run_until_benched(2);
-	is(quota_spin(quota()), 0, "of which one a node runs, and none spins");
+	is(idle_spin(), 0, "of which one a node runs, and none spins");
 	set_quota("400000 100000");
 	run_until_benched(0);
 	for (i = 0; i < NR_WORKERS; i++)
 		must(lkdf_submit_fn(job.rt, NULL, "meet", meet, &nr, NULL));
 	is(lkdf_scope_wait(job.rt, NULL, -1), 0, "four CPUs: all run at once");
-	ok(quota_spin(quota()) > 0, "and idle ones spin");
+	ok(idle_spin() > 0, "and idle ones spin");
 	is(lkdf_nr_workers(job.rt), NR_WORKERS, "their number is as before");
 	is(lkdf_close(job.rt), 0, "it closes");
 }
@@ -325,7 +330,7 @@ static void the_user_has_said_how_many(void)
 	set_quota("100000 100000");
 	while (!stat_of("lkdf.quota"))
 		run_some();
-	is(quota_spin(quota()), 0, "workers=4 does not spin below 4 CPUs");
+	is(idle_spin(), 0, "workers=4 does not spin below 4 CPUs");
 	run_some();
 	is(stat_of("lkdf.standby"), 0, "but all its workers run");
 	is(lkdf_close(job.rt), 0, "it closes");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A worker that finds work wakes others: how many, and for which bodies. */
+#include "mechanism/rows.h"
 #include "policy/deficit.h"
 #include "sched/idle.h"
 #include "sched/notify.h"
@@ -74,6 +75,7 @@ static void start(int nr_links)
 	s.nodes = &node;
 	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
+	mechanism_sort(&s.calls, mechanism_rows, 1024);
 	s.ticks_per_1024ns = 1024;
 	s.wake_ticks = WAKE;
 	for (i = 0; i < NR_WORKERS; i++)
