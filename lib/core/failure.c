@@ -30,7 +30,7 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 	a_store(&f->nr_more, 0, relaxed);
 	a_store(&f->child_of, NULL, relaxed);
 	f->later = NULL;
-	f->is_aside = false;
+	f->is_aside = f->is_child_runs = false;
 	f->error = *e;
 	f->error.size = sizeof(f->error);
 	set_counts(&f->tally, e);

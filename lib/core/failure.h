@@ -58,6 +58,8 @@ struct failure {
 	bool is_aside; /* it is in such a list, or was */
 
 	/* Set by its maker, constant afterwards. */
+	bool is_child_runs; /* the task that has spawned the run is told alone
+			     */
 	struct lkdf_error error;
 	char kind[48]; /* of the task; "": there is none */
 };

@@ -12,6 +12,17 @@
 #include <errno.h>
 #include <stdio.h>
 
+static struct failure *create_failure(const struct frame *f,
+				      const struct lkdf_error *e,
+				      const char *kind)
+{
+	struct failure *failure = failure_create(e, kind);
+
+	if (failure)
+		failure->is_child_runs = f->parent;
+	return failure;
+}
+
 void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		int worker)
 {
@@ -49,7 +60,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	graph_task_name(f->graph, task, e.task, sizeof(e.task));
 	failure_tell(&e, returned, why);
-	failure = failure_create(&e, kind->name);
+	failure = create_failure(f, &e, kind->name);
 	/* [frame.fail] pairs with [frame.resolved]. */
 	if (!a_cas(&f->failure, &none, failure, release, relaxed))
 		failure_put(failure, &f->graph->rt->log);
@@ -118,7 +129,7 @@ struct failure *frame_tell_late(struct frame *f)
 	snprintf(e.graph, sizeof(e.graph), "%s", f->graph->name);
 	snprintf(e.why, sizeof(e.why), "graph %s: the run's deadline is over",
 		 e.graph);
-	failure = failure_create(&e, "");
+	failure = create_failure(f, &e, "");
 	if (!f->parent)
 		scope_fail(f->scope, -ETIME, failure);
 	return failure;

@@ -228,14 +228,28 @@ static void forget_child(const struct task *t)
 		a_cas(&t->child_failure->child_of, &of, NULL, relaxed, relaxed);
 }
 
+/*
+ * The task's own error stands for that of a child run, which nobody else was
+ * told of. A spawned task has told its scope.
+ */
+static void stand_for(const struct task *t)
+{
+	if (t->child_failure && t->child_failure->is_child_runs)
+		failure_observe(t->child_failure);
+}
+
 void complete_put_failures(struct lkdf *rt, struct task *t)
 {
-	if (t->link.flags & TASK_FAILED)
+	bool has_failed = t->link.flags & TASK_FAILED;
+
+	if (has_failed)
 		failure_put(t->failure, &rt->log);
-	if (a_load(&t->child_err, relaxed)) {
-		forget_child(t);
-		failure_put(t->child_failure, &rt->log);
-	}
+	if (!a_load(&t->child_err, relaxed))
+		return;
+	if (has_failed)
+		stand_for(t);
+	forget_child(t);
+	failure_put(t->child_failure, &rt->log);
 }
 
 /* The first error of children since the last join stands for the others. */

@@ -135,6 +135,81 @@ static void what_nobody_can_ask_for_is_written(void)
 	has(stderr_text(), "failed: late\n", "the next one is written");
 }
 
+static int is_late(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	while (!lkdf_cancelled(c))
+		usleep(1000);
+	return 0;
+}
+
+/* Returns an error of its own beside a child run whose deadline passes. */
+static int fail_beside_a_run(struct lkdf_ctx *c, void *arg)
+{
+	must(lkdf_spawn_graph(c, *(struct lkdf_graph **)arg,
+			      ATTR(lkdf_run, .deadline_ns = 2000000)));
+	return -EDOM;
+}
+
+static struct lkdf_graph *graph_of(struct lkdf *rt, lkdf_fn fn,
+				   struct lkdf_graph *part)
+{
+	struct lkdf_kind *k = api_kind(rt, "one", fn, sizeof(part), 0);
+	struct lkdf_graph *g = api_graph(rt, 1);
+
+	must(lkdf_graph_add(g, k, &part, NULL, 0));
+	must(lkdf_graph_seal(g, NULL));
+	lkdf_kind_put(k);
+	return g;
+}
+
+static uint64_t nr_runs(struct lkdf *rt)
+{
+	uint64_t nr = 0;
+
+	must(lkdf_stat(rt, "lkdf.runs", &nr));
+	return nr;
+}
+
+/* depth: child runs, one in the other. */
+static const char *written_beside_runs(const char *options, int depth,
+				       bool waits)
+{
+	struct lkdf_graph *g[3];
+	struct lkdf_event done;
+	struct lkdf *rt;
+	int i;
+
+	stderr_keep();
+	rt = api_open(options);
+	g[0] = graph_of(rt, is_late, NULL);
+	for (i = 1; i <= depth; i++)
+		g[i] = graph_of(rt, fail_beside_a_run, g[i - 1]);
+	must(lkdf_graph_run(g[depth], NULL, NULL, waits ? &done : NULL));
+	if (waits)
+		is(lkdf_event_wait(done, -1), -EDOM,
+		   "the outer run has failed");
+	while (nr_runs(rt) <= (uint64_t)depth)
+		usleep(100);
+	for (i = 0; i <= depth; i++)
+		lkdf_graph_put(g[i]);
+	close_at_last(rt);
+	return stderr_text();
+}
+
+static void a_parent_stands_for_its_child_run(const char *options)
+{
+	int depth;
+
+	for (depth = 1; depth <= 2; depth++) {
+		is(nr_lines(written_beside_runs(options, depth, true)), 0,
+		   "%s: an outer run that is waited for leaves no line",
+		   options);
+		is(nr_lines(written_beside_runs(options, depth, false)), 1,
+		   "%s: one that nobody waits for leaves one", options);
+	}
+}
+
 static struct lkdf_kind *volatile never_put;
 
 static void levels_work_without_a_callback(void)
@@ -280,6 +355,8 @@ int main(void)
 	the_same_error_is_counted();
 	what_nobody_can_ask_for_is_written();
 	what_is_asked_for_is_not_written();
+	a_parent_stands_for_its_child_run("workers=2");
+	a_parent_stands_for_its_child_run("serial=yes");
 	levels_work_without_a_callback();
 	wild_frees_are_written();
 	a_callback_replaces_it();
