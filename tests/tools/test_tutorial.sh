@@ -15,8 +15,8 @@ for f in Documentation/examples/tutorial/*.c \
 done
 page_programs Documentation/tutorial.rst 35 35 LKDF_TRACE= LKDF_WORKERS=1 \
 	LKDF_WORKERS=4
-[ "$programs" -eq 15 ]
-ok $? "the tutorial has fifteen programs"
+[ "$programs" -eq 16 ]
+ok $? "the tutorial has sixteen programs"
 if command -v python3 >/dev/null; then
 	quotes Documentation/first-graph.rst Documentation/examples
 	quotes Documentation/data.rst Documentation/examples/data

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * All other public headers need this one: the opaque nouns, the event value and
- * the error text.
+ * All other public headers need this one: the opaque nouns, the event value,
+ * the error text, and the names of errors, which calls return negative.
  *
  * Conventions of the whole interface: 0 or a count on success, -errno on
  * failure with the reason in lkdf_errmsg(); out parameters come last and are
@@ -15,6 +15,7 @@
 #ifndef LKDF_BASE_H
 #define LKDF_BASE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
