@@ -410,7 +410,8 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
-/* Of a program of MPI, as its launcher has it; 0 in any other. */
+/* Of a program of MPI, as its launcher has it; 0 in any other, and with raised
+ * rights. */
 static unsigned rank_of_self(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
@@ -422,7 +423,7 @@ static unsigned rank_of_self(void)
 	size_t i;
 
 	for (i = 0; !text && i < ARRAY_SIZE(names); i++)
-		text = getenv(names[i]);
+		text = secure_getenv(names[i]);
 	if (!text || !isdigit((unsigned char)*text))
 		return 0;
 	rank = strtoul(text, &end, 10);

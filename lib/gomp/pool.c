@@ -191,7 +191,7 @@ static void close_own(void)
 /* LKDF_WORKERS may have it that a larger one is not to be had. */
 struct pool *pool_own(unsigned nr)
 {
-	if (own && own->nr < nr && !getenv("LKDF_WORKERS"))
+	if (own && own->nr < nr && !secure_getenv("LKDF_WORKERS"))
 		close_own();
 	if (own)
 		return own;

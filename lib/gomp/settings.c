@@ -43,7 +43,7 @@ static bool read_number(const char *text, char **end, uint64_t least,
 
 static void set_number(const char *name, uint64_t most, unsigned *out)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 	uint64_t n;
 	char *end;
 
@@ -58,7 +58,7 @@ static void set_number(const char *name, uint64_t most, unsigned *out)
 /* False: it is not set, or not understood. */
 static bool read_bool(const char *name, bool *out)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	if (!value)
 		return false;
@@ -75,7 +75,7 @@ static bool read_bool(const char *name, bool *out)
 
 static void set_threads(void)
 {
-	const char *value = getenv("OMP_NUM_THREADS"), *at = value;
+	const char *value = secure_getenv("OMP_NUM_THREADS"), *at = value;
 	unsigned nr = 0;
 	uint64_t n;
 	char *end;
@@ -113,7 +113,7 @@ static bool read_schedule(const char *word, size_t size, enum schedule *out)
 /* [modifier:]kind[,chunk] */
 static void set_schedule(void)
 {
-	const char *value = getenv("OMP_SCHEDULE"), *word = value;
+	const char *value = secure_getenv("OMP_SCHEDULE"), *word = value;
 	enum schedule schedule;
 	uint64_t chunk = 0;
 	size_t size;
@@ -163,7 +163,7 @@ static void add_option(const char *fmt, const char *value)
 /* KiB unless it says otherwise. */
 static void add_stack(void)
 {
-	const char *value = getenv("OMP_STACKSIZE");
+	const char *value = secure_getenv("OMP_STACKSIZE");
 	char text[24], *end;
 	uint64_t n;
 	int shift = 10;
@@ -190,7 +190,7 @@ static void add_stack(void)
 
 static void add_wait_policy(void)
 {
-	const char *value = getenv("OMP_WAIT_POLICY");
+	const char *value = secure_getenv("OMP_WAIT_POLICY");
 
 	if (!value)
 		return;
@@ -254,7 +254,7 @@ static bool read_bind(const char *word, size_t size, unsigned *out)
 /* The list has a word for each level; true and false are for all of them. */
 static void set_bind(void)
 {
-	const char *value = getenv("OMP_PROC_BIND"), *at = value;
+	const char *value = secure_getenv("OMP_PROC_BIND"), *at = value;
 	unsigned nr = 0;
 	size_t size;
 
@@ -278,10 +278,11 @@ static void set_bind(void)
 /* Where libgomp is not there to read them: as lkdf binds workers. */
 static void set_places(void)
 {
-	const char *places = getenv("OMP_PLACES");
+	const char *places = secure_getenv("OMP_PLACES");
 	char list[256];
 
-	if (!settings.nr_binds && (places || getenv("GOMP_CPU_AFFINITY")))
+	if (!settings.nr_binds &&
+	    (places || secure_getenv("GOMP_CPU_AFFINITY")))
 		settings.env.bind = BIND_TRUE;
 	if (settings.nr_binds || places)
 		snprintf(settings.binding, sizeof(settings.binding), ",pin=%s",
@@ -300,7 +301,7 @@ static void display_all(void)
 {
 	static const char *const names[] = { "", "STATIC", "DYNAMIC", "GUIDED",
 					     "AUTO" };
-	const char *value = getenv("OMP_DISPLAY_ENV");
+	const char *value = secure_getenv("OMP_DISPLAY_ENV");
 	bool wants = value && !strcasecmp(value, "verbose");
 
 	if (!wants && (!read_bool("OMP_DISPLAY_ENV", &wants) || !wants))

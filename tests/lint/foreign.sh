@@ -39,6 +39,7 @@ only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|rtc))\.c$' \
 	'\<dlm?open *\('
 only getenv '^lib/(api/config|cuda/rtc|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'
+only 'getenv(), not secure_getenv(),' '^lib/api/config\.c$' '\<getenv *\('
 only "the kernel's version" '^kmod/compat\.h$' \
 	"\<(LINUX_VERSION_CODE|KERNEL_VERSION)\>|${inc}linux/version\.h" '^kmod/'
 exit $bad
