@@ -121,6 +121,10 @@ static int find_stat(struct lkdf *rt, const char *name, uint64_t *out)
 		*out = (uint64_t)rt->nr_workers;
 		return 0;
 	}
+	if (!strcmp(name, "workers.regular")) {
+		*out = (uint64_t)rt->nr_regular;
+		return 0;
+	}
 	if (!strcmp(name, "substitutes")) {
 		*out = (uint64_t)(rt->nr_workers - rt->nr_regular);
 		return 0;
@@ -323,6 +327,7 @@ static int write_stats(struct lkdf *rt, struct text *f, bool is_json)
 
 	text_put(f, "%s", is_json ? "{" : "");
 	put_stat(f, is_json, "lkdf.workers", (uint64_t)rt->nr_workers);
+	put_stat(f, is_json, "lkdf.workers.regular", (uint64_t)rt->nr_regular);
 	put_stat(f, is_json, "lkdf.substitutes",
 		 (uint64_t)(rt->nr_workers - rt->nr_regular));
 	for (i = 0; i < NR_COUNTERS; i++) {

@@ -410,8 +410,9 @@ void why_look(struct why *y)
 	struct lkdf *rt = y->rt;
 	int i;
 
+	y->nr_seats = a_load(&rt->nr_seats, relaxed);
 	y->nr_live = scope_live(rt->root);
-	y->nr_live -= min_u64(y->nr_live, a_load(&rt->nr_seats, relaxed));
+	y->nr_live -= min_u64(y->nr_live, y->nr_seats);
 	y->nr_running = a_load(&rt->blocking.nr_running, relaxed) +
 			a_load(&rt->urgent->pool.nr_running, relaxed);
 	y->nr_queued = a_load(&rt->blocking.nr_queued, relaxed);

@@ -103,6 +103,7 @@ struct why {
 	uint64_t nr_live; /* submitted tasks and runs that are not over */
 	uint64_t nr_more; /* that wait and have no row */
 	uint32_t nr_asleep; /* workers */
+	uint32_t nr_seats; /* workers that sleep for a gang, between its runs */
 	int nr_running, nr_queued; /* of the blocking pool */
 	bool has_board; /* the probe sees the threads */
 	unsigned nr, nr_bodies; /* rows; bodies, of which WHY_BODIES are here */

@@ -117,6 +117,22 @@ static void write_gates(const struct why *y, struct text *t)
 		text_put(t, "%u more gates are narrow\n", y->nr_gates - i);
 }
 
+/* Workers of a gang, and who runs other tasks meanwhile. */
+static void write_seats(const struct why *y, struct text *t)
+{
+	const struct lkdf *rt = y->rt;
+	const char *end = "";
+
+	if (!y->nr_seats)
+		return;
+	if (y->nr_seats == (uint32_t)rt->nr_workers)
+		end = ": other tasks wait until it runs, grows or is given "
+		      "back; a runtime with more workers, or with "
+		      "substitutes=1, runs them";
+	text_put(t, "a gang has %u of %d workers in its seats%s\n", y->nr_seats,
+		 rt->nr_workers, end);
+}
+
 static const char *nothing_text(const struct why *y)
 {
 	if (!y->nr_live)
@@ -141,6 +157,7 @@ static void write_text(const struct why *y, struct text *t)
 		 y->nr_live, plural_of(y->nr_live), y->nr_asleep,
 		 y->rt->nr_workers, y->nr_running,
 		 y->nr_running == 1 ? "y" : "ies", y->nr_queued);
+	write_seats(y, t);
 	for (i = 0; i < y->nr; i++) {
 		r = &y->row[i];
 		text_put(t, "%s waits %s", r->who, r->what);
@@ -213,10 +230,11 @@ static void write_json(const struct why *y, struct text *t)
 
 	text_put(t,
 		 "{\"schema\":\"lkdf/why/1\",\"under_way\":%" PRIu64
-		 ",\"workers\":%d,\"asleep\":%u,\"blocking\":%d,\"queued\":%d,"
+		 ",\"workers\":%d,\"asleep\":%u,\"seats\":%u,\"blocking\":%d,"
+		 "\"queued\":%d,"
 		 "\"more\":%" PRIu64 ",\"waits\":[",
-		 y->nr_live, y->rt->nr_workers, y->nr_asleep, y->nr_running,
-		 y->nr_queued, y->nr_more);
+		 y->nr_live, y->rt->nr_workers, y->nr_asleep, y->nr_seats,
+		 y->nr_running, y->nr_queued, y->nr_more);
 	for (i = 0; i < y->nr; i++) {
 		r = &y->row[i];
 		text_put(t, "%s{\"cause\":\"%s\",\"who\":", i ? "," : "",

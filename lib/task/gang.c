@@ -9,6 +9,7 @@
 #include "data/place.h"
 #include "mechanism/client/client.h"
 #include "mechanism/due/due.h"
+#include "mechanism/lend/lend.h"
 #include "mechanism/quota/quota.h"
 #include "mem/heap.h"
 #include "sched/guest.h"
@@ -170,15 +171,18 @@ static int take_seat(struct lkdf_gang *g, unsigned worker)
 	await_seat(&g->seat_state[worker], SEAT_EMPTY);
 	a_add(&g->rt->nr_seats, 1, relaxed);
 	rc = task_submit(g->rt, g->scope, &t, NULL);
-	if (!rc)
-		await_seat(&g->seat_state[worker], SEAT_TAKEN);
-	else
+	if (rc) {
 		a_sub(&g->rt->nr_seats, 1, relaxed);
-	return rc;
+		return rc;
+	}
+	await_seat(&g->seat_state[worker], SEAT_TAKEN);
+	lend_seat(&g->rt->sched);
+	return 0;
 }
 
 static void leave_seat(struct lkdf_gang *g, unsigned worker)
 {
+	lend_take_back(&g->rt->sched);
 	a_sub(&g->rt->nr_seats, 1, relaxed);
 	set_seat(&g->seat_state[worker], SEAT_OVER);
 }

@@ -30,7 +30,9 @@ typedef void (*lkdf_gang_fn)(struct lkdf_ctx *c, unsigned num, void *u);
  *
  * The gang takes the seat of worker 0 until lkdf_gang_put(): the thread of
  * worker 0 sleeps, and threads that run the gang stand in for it. Between two
- * runs the runtime has one worker less. A runtime has one gang at a time.
+ * runs the runtime has one worker less: what is submitted then waits for the
+ * next run where that was the only one, as lkdf_why() says. With the option
+ * substitutes these run it. A runtime has one gang at a time.
  *
  * Context: any thread but one in a body of @rt; waits for the body that worker
  * 0 is in.
@@ -47,7 +49,9 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
  *
  * Workers @nr and up sleep from now on, as worker 0 does, until a later call
  * asks for more of them or the gang is given back: tasks of the members run on
- * the members' threads alone. Where the size is @nr already the call is cheap.
+ * the members' threads alone. With a size of 1 the runtime has no worker from
+ * one run to the next, as lkdf_gang_create() tells. Where the size is @nr
+ * already the call is cheap.
  *
  * Context: any thread but one in a body of the gang's runtime; waits for the
  * bodies that workers @nr and up are in.

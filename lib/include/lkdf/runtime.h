@@ -216,7 +216,9 @@ int lkdf_describe(struct lkdf *rt, const char *what, const char *format,
  * stand behind it. A run in which no such task was seen has a line as well. The
  * JSON object of schema "lkdf/why/1" has the lines as array "waits" of {cause,
  * who, waits, behind, next}; a cause is "token", "event", "channel", "data",
- * "io", "device", "room" or "run".
+ * "io", "device", "room" or "run". Workers that sleep in the seats of a gang
+ * have a line, which says where none is left for other tasks; in JSON "seats"
+ * is their number.
  *
  * In a runtime with option stall each body that runs has a line as well, with
  * its kind, its executor and for how long it has run; in JSON the array

@@ -6,6 +6,13 @@
 #include "sched/help.h"
 #include "trace/counters.h"
 
+void lend_seat(struct sched *s)
+{
+	/* Told by [quota.stir]. */
+	a_add(&s->quota.nr_lent, 1, relaxed);
+	quota_stir(&s->quota);
+}
+
 /* Naps of a join double: before one of more than that it has rested so long. */
 bool lend_begin(struct worker *w, int64_t nap_ns)
 {
@@ -15,25 +22,27 @@ bool lend_begin(struct worker *w, int64_t nap_ns)
 	    due_is(&s->workers[s->nr_regular]))
 		return false;
 	counter_add(w->executor->counters, COUNTER_LENDS, 1);
-	/* Told by [quota.stir]. */
-	a_add(&s->quota.nr_lent, 1, relaxed);
 	a_store(&w->joiner.has_lent, 1, relaxed);
-	quota_stir(&s->quota);
+	lend_seat(s);
 	return true;
 }
 
-void lend_end(struct worker *w)
+void lend_take_back(struct sched *s)
 {
-	struct sched *s = w->sched;
 	/* [lend.a] before we look who sleeps; pairs with [lend.d]. */
 	uint32_t nr = a_sub(&s->quota.nr_lent, 1, seq_cst);
 
 	check(nr);
-	a_store(&w->joiner.has_lent, 0, relaxed);
 	nr = (uint32_t)min_u64(nr - 1,
 			       (uint64_t)(s->nr_workers - s->nr_regular));
 	help_call(s, s->nr_regular + (int)nr,
 		  s->nr_workers - s->nr_regular - (int)nr);
+}
+
+void lend_end(struct worker *w)
+{
+	a_store(&w->joiner.has_lent, 0, relaxed);
+	lend_take_back(w->sched);
 }
 
 const struct mechanism lend_mechanism = {

@@ -6,6 +6,9 @@
  * until the join finds work or is over. Substitutes are on standby meanwhile,
  * see quota.h; so many of them may run as seats are lent.
  *
+ * Workers in the seats of a gang (task/gang.h) lend theirs as well, from one
+ * run to the next.
+ *
  * The lender waits for nobody: it goes on at once, and its substitute leaves
  * where it comes between two bodies. So a foreign body that waits for what the
  * lender does after its join hangs no more than beside any other worker, and
@@ -41,5 +44,9 @@ static inline bool lend_is_substitute(const struct worker *w)
  */
 bool lend_begin(struct worker *w, int64_t nap_ns);
 void lend_end(struct worker *w);
+
+/* Any thread: that of a worker which sleeps in a body, and back again. */
+void lend_seat(struct sched *s);
+void lend_take_back(struct sched *s);
 
 #endif
