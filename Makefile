@@ -15,6 +15,10 @@
 VERSION := 0.1.0
 SOVERSION := 0
 BUILD ?= build
+ifneq ($(words $(BUILD)),1)
+$(error BUILD='$(BUILD)': the folder has one name without spaces, for make \
+	separates names by them)
+endif
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
 DESTDIR ?=

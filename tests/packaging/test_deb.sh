@@ -61,7 +61,7 @@ life() {
 	{
 		inside apt-get update -qq &&
 			apt_install gcc g++ libc6-dev pkg-config libhwloc-dev \
-				libnuma-dev liburing-dev libbpf1 libncursesw6 \
+				libnuma-dev libudev-dev liburing-dev libbpf1 libncursesw6 \
 				libjs-sphinxdoc
 	} >"$dir/log" 2>&1
 	rc=$?

@@ -70,12 +70,23 @@ links() {
 	) | grep .
 }
 
-# The archive by name, or the linker would take the shared library.
+# The packages whose own libraries a static program needs.
+private() {
+	for package; do
+		pc --print-requires-private lkdf | grep -qx "$package" || return 1
+	done
+}
+
+# The archive by name, or the linker would take the shared library. hwloc.pc names
+# -ludev, which a shared hwloc needs no more: where libudev-dev is missing it goes.
 # shellcheck disable=SC2046
 static() {
+	names_as='s/-llkdf/-l:liblkdf.a/'
+	echo 'int main(void) { return 0; }' | "$1" -x c - -ludev -o "$dir/udev" \
+		2>/dev/null || names_as="$names_as; s/-ludev//"
 	"$@" -Wall -Wextra -Werror -pedantic "$dir/a.c" -o "$dir/static" \
 		$(pc --cflags lkdf) $(pc --static --libs lkdf |
-			sed 's/-llkdf/-l:liblkdf.a/') && "$dir/static" &&
+			sed "$names_as") && "$dir/static" &&
 		! ldd "$dir/static" | grep -q liblkdf
 }
 
@@ -150,6 +161,8 @@ if command -v pkg-config >/dev/null; then
 		ok 'an installed example finds its library without a variable' found
 		ok 'a C11 program links the archive' static "${CC:-gcc}" \
 			-std=c11
+		ok 'pkg-config gives it what hwloc and numa need themselves' \
+			private hwloc numa
 	else
 		skip 'a program builds and runs' 'lkdf.map names no lkdf_errmsg'
 	fi
