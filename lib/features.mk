@@ -61,14 +61,17 @@ MACHINE := $(firstword $(subst -, ,$(shell \
 	$(CC) -dumpmachine 2>/dev/null)))
 IS_NATIVE := $(filter $(MACHINE),$(shell uname -m))
 
-# Objects that were built with other switches are built again.
-CONFIG := $(BUILD)/config
-CONFIG_LINES = '$(foreach f,$(FEATURES),$f=$(or $(HAVE_$f),0)\n)'
+# $(eval $(call stamp,FILE,WORDS)): a file of these words, written when it has others.
+# What depends on it is built again then, and only then.
 .PHONY: config config-anew features-absent
-$(CONFIG): config-anew
-	$(Q)mkdir -p $(@D)
-	$(Q)printf $(CONFIG_LINES) | tr -d ' ' >$@.new
-	$(Q)if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+same = $(and $(findstring <$1>,<$2>),$(findstring <$2>,<$1>))
+define stamp
+$1: $(if $(call same,$(strip $(file <$1)),$(strip $2)),,config-anew)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)printf '%s\n' '$(subst ','\'',$(strip $2))' >$$@
+endef
+STAMPS := $(BUILD)/flags
+$(eval $(call stamp,$(STAMPS)/all,$(foreach f,$(FEATURES),$f=$(or $(HAVE_$f),0))))
 
 config: ## what is built in, what is left out, and what that lacks
 	@echo '# lkdf $(VERSION) for $(MACHINE) by $(CC)'

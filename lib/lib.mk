@@ -33,12 +33,15 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
 	$(if $(HAVE_SDT),-DHAVE_USDT) \
 	$(if $(HAVE_FRAME_POINTERS),$(FRAME_POINTER_FLAGS))
 
-$(BUILD)/lib/%.o: lib/%.c $(CONFIG)
+# No object of the library depends on a switch whose part is elsewhere.
+$(eval $(call stamp,$(STAMPS)/lib,$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS)))
+$(eval $(call stamp,$(STAMPS)/lib-objects,$(LIB_OBJ)))
+$(BUILD)/lib/%.o: lib/%.c $(STAMPS)/lib
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIB_SO): $(LIB_OBJ) lib/lkdf.map
+$(LIB_SO): $(LIB_OBJ) lib/lkdf.map $(STAMPS)/lib-objects
 	$(call say,LD)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-soname,$(LIB_SONAME) \
 		-Wl,--version-script=lib/lkdf.map -Wl,-z,nodelete \
@@ -47,12 +50,12 @@ $(LIB_SO): $(LIB_OBJ) lib/lkdf.map
 	$(Q)ln -sf $(@F) $(BUILD)/$(LIB_SONAME)
 	$(Q)ln -sf $(@F) $(BUILD)/liblkdf.so
 
-$(LIB_INTERNAL): $(LIB_OBJ)
+$(LIB_INTERNAL): $(LIB_OBJ) $(STAMPS)/lib-objects
 	$(call say,AR)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcsD $@ $(LIB_OBJ)
 
-$(LIB_A): $(LIB_OBJ)
+$(LIB_A): $(LIB_OBJ) $(STAMPS)/lib-objects
 	$(call say,AR)
 	$(Q)$(LD) -r -o $(BUILD)/liblkdf-all.o $(LIB_OBJ)
 	$(Q)$(OBJCOPY) --localize-hidden --remove-section='.gnu.lto_*' \

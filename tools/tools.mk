@@ -21,16 +21,23 @@ BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 $(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
 	tests/bench/suites/policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
+$(eval $(call stamp,$(STAMPS)/bpf,$(BPF_CPPFLAGS)))
+$(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
+	tests/bench/suites/policy_probe.o): $(STAMPS)/bpf
 $(BUILD)/tool/tools/probe/load.o: $(if $(HAVE_BPF),$(BPF_SKEL))
 
 # The screen of lkdf top
 CURSES_LIBS := $(if $(HAVE_TOP),-lncursesw)
 $(BUILD)/tool/tools/top/screen.o: BENCH_CPPFLAGS += $(if $(HAVE_TOP),-DHAVE_CURSES)
+$(eval $(call stamp,$(STAMPS)/top,$(HAVE_TOP)))
+$(BUILD)/tool/tools/top/screen.o: $(STAMPS)/top
 # What lkdf doctor --build tells
 $(BUILD)/tool/tools/doctor/build.o: BENCH_CPPFLAGS += \
 	$(foreach f,$(FEATURES),-DBUILT_$f=$(or $(HAVE_$f),0))
+$(BUILD)/tool/tools/doctor/build.o: $(STAMPS)/all
 
-$(BUILD)/tool/tools/%.o: tools/%.c $(CONFIG)
+$(eval $(call stamp,$(STAMPS)/tool,$(CC) $(BENCH_CPPFLAGS) $(VERSION) $(LKDF_CFLAGS)))
+$(BUILD)/tool/tools/%.o: tools/%.c $(STAMPS)/tool
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(BENCH_CPPFLAGS) -DLKDF_VERSION='"$(VERSION)"' \

@@ -40,6 +40,7 @@ do_make BPF_CLANG=/nonexistent config &&
 	grep -q '^BPF=0 .*: it needs clang bpftool libbpf-dev$' "$dir/log"
 ok $? 'what is missing is named'
 refuses 'TOP=yes: a switch is auto, 1 or 0' TOP=yes config
+refuses 'the folder has one name without spaces' BUILD="$dir/b c" config
 
 do_make -n V=1 FRAME_POINTERS=1 "$dir/b/lib/base/bell.o" &&
 	grep -q -e -fno-omit-frame-pointer "$dir/log"
@@ -51,11 +52,14 @@ ok $? 'and not without'
 one=$dir/b/lib/base/bell.o
 do_make TOP=0 "$one" && grep -q 'CC .*bell' "$dir/log"
 ok $? 'an object is built'
-do_make TOP=0 "$one" && ! grep -q bell "$dir/log"
+do_make TOP=0 "$one" && ! grep -q "CC .*bell" "$dir/log"
 ok $? 'and not again'
-do_make TOP=0 XXHASH=0 SDT=0 "$one" && do_make TOP=0 BPF=0 "$one" &&
-	grep -q 'CC .*bell' "$dir/log"
-ok $? 'but when a switch has changed'
+do_make TOP=0 XXHASH=0 BPF=0 MPI=0 "$one" && ! grep -q "CC .*bell" "$dir/log"
+ok $? 'nor when a switch of another part has changed'
+do_make -n FRAME_POINTERS=1 "$one" && grep -q "CC. .*bell" "$dir/log"
+ok $? 'but when one of its own has'
+do_make "$one" && do_make CFLAGS=-O1 "$one" && grep -q 'CC .*bell' "$dir/log"
+ok $? 'or when a flag has'
 
 # compiles FACT WORDS NO_WORDS ARGUMENT...: the line that compiles one file of the
 # library and one of the tool has these words, and not those
