@@ -45,7 +45,7 @@ static int64_t watchdog_clock(clockid_t id)
  */
 static int64_t watchdog_threads(const char *text)
 {
-	int64_t number[4] = { 0, 0, 0, 0 }, now;
+	int64_t number[4] = { 0, 0, 0, 0 };
 	int i;
 
 	for (i = 0; *text && *text != '/' && i < 4; text++) {
@@ -54,8 +54,8 @@ static int64_t watchdog_threads(const char *text)
 		else if (*text >= '0' && *text <= '9')
 			number[i] = number[i] * 10 + *text - '0';
 	}
-	now = number[3] * 100;
-	return number[0] > now ? number[0] : now;
+	number[3] *= 100;
+	return number[0] > number[3] ? number[0] : number[3];
 }
 
 /* A file of one line, as a signal handler may read it; "": there is none. */

@@ -17,6 +17,7 @@
 #include "rt/topo_tell.h"
 #include "rt/why.h"
 #include "sched/bind.h"
+#include "trace/counters.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -3,6 +3,7 @@
 #include <lkdf/device.h>
 
 #include "api/border.h"
+#include "base/options.h"
 #include "data/block.h"
 #include "offload/copy.h"
 #include "scope/event.h"

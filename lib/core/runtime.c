@@ -2,6 +2,7 @@
 #include "core/runtime.h"
 
 #include "mechanism/client/client.h"
+#include "trace/counters.h"
 
 void runtime_has_woken(struct lkdf *rt, struct executor *ex)
 {

@@ -9,7 +9,6 @@
 #include "base/list.h"
 #include "base/lock.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "base/thread.h"
 #include "core/failure.h"
 #include "core/handle.h"
@@ -207,14 +206,6 @@ static inline void runtime_free(struct lkdf *rt, struct executor *ex,
 }
 
 /* A task failed on this executor. */
-static inline void runtime_note_error(struct lkdf *rt, int executor, int error,
-				      uint64_t task)
-{
-	struct trace_ring *ring = rt->executors[executor].ring;
-
-	counter_add(ring->counters, COUNTER_FAILED, 1);
-	trace_event(ring, EVENT_ERROR, (uint32_t)-error, task);
-}
 
 /* This thread has woken a worker; ex may be NULL. */
 void runtime_has_woken(struct lkdf *rt, struct executor *ex);

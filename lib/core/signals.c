@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "core/signals.h"
 
+#include "base/options.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "sched/bind.h"
 #include "signal/src_bpf.h"
@@ -134,4 +135,9 @@ uint64_t signals_away_ns(const struct worker *w)
 	    t->state < LKDF_STATE_PREEMPTED || t->state > LKDF_STATE_FUTEX)
 		return 0;
 	return t->state_ns;
+}
+
+bool signals_want_kinds(const struct lkdf *rt)
+{
+	return workers_want_kinds(&rt->signals) || rt->options->kinds;
 }

@@ -14,10 +14,7 @@ int signals_open(struct lkdf *rt);
 void signals_close(struct lkdf *rt);
 
 /* Are kinds to be noted, for the probe or to be counted? */
-static inline bool signals_want_kinds(const struct lkdf *rt)
-{
-	return workers_want_kinds(&rt->signals) || rt->options->kinds;
-}
+bool signals_want_kinds(const struct lkdf *rt);
 
 /* On the thread of an executor, when it starts. */
 void signals_enter(struct executor *ex);

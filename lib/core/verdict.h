@@ -10,7 +10,7 @@
 #ifndef CORE_VERDICT_H
 #define CORE_VERDICT_H
 
-#include "trace/counters.h"
+#include "base/atomic.h"
 
 #include <lkdf/event.h>
 
@@ -33,19 +33,13 @@ enum ending {
 	ENDED_WELL = NR_ENDINGS,
 };
 
-struct ending_row {
-	int8_t verdict; /* enum verdict */
-	uint8_t counter; /* enum counter, of the executor that resolves it */
+/* The verdict that each ending passes on: enum verdict. */
+static const int8_t ending_verdicts[NR_ENDINGS] = {
+	[ENDED_FAILED] = VERDICT_FAILED,
+	[ENDED_SKIPPED] = VERDICT_FAILED,
+	[ENDED_CANCELLED] = VERDICT_FAILED,
+	[ENDED_UNCHOSEN] = VERDICT_UNCHOSEN,
 };
-
-static const struct ending_row ending_rows[NR_ENDINGS] = {
-	[ENDED_FAILED] = { VERDICT_FAILED, COUNTER_FAILED },
-	[ENDED_SKIPPED] = { VERDICT_FAILED, COUNTER_SKIPPED },
-	[ENDED_CANCELLED] = { VERDICT_FAILED, COUNTER_CANCELLED },
-	[ENDED_UNCHOSEN] = { VERDICT_UNCHOSEN, COUNTER_UNCHOSEN },
-};
-
-_Static_assert(NR_COUNTERS <= UINT8_MAX, "a counter is a byte");
 
 /* How many tasks of a run, stream or scope have ended how. Any thread. */
 struct tally {

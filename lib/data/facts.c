@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/options.h"
 #include "core/completion.h"
 #include "core/runtime.h"
 #include "core/seen.h"
@@ -10,6 +11,7 @@
 #include "mem/heap.h"
 #include "sched/notify.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "data/place.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "data/block.h"
 #include "mechanism/part/part.h"
 #include "topo/raw.h"

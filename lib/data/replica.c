@@ -3,6 +3,7 @@
 
 #include "core/runtime.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

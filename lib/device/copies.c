@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/util.h"
 #include "device/request.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

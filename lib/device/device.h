@@ -24,7 +24,7 @@
 #include "device/spare.h"
 #include "device/window.h"
 #include "ring/blocking.h"
-#include "trace/counters.h"
+#include "trace/counter.h"
 
 #include <lkdf/device.h>
 #include <sched.h>
@@ -114,7 +114,7 @@ struct device_attr {
 	void *(*enter)(void *u, uint32_t executor);
 	void *u;
 	/* The executor is as items are run with; not NULL. */
-	void (*count)(void *executor, enum counter what, uint64_t n);
+	void (*count)(void *executor, unsigned what, uint64_t n);
 	void (*tell)(void *executor, const struct lkdf_stats_slice *s);
 	/* Any thread: a worker is to be awake, for it gets a task soon. */
 	void (*expect)(void *u);

@@ -5,6 +5,7 @@
 #include "base/futex.h"
 #include "base/util.h"
 #include "device/copies.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "base/util.h"
 #include "device/offhost.h"
 #include "device/rest.h"
+#include "trace/counters.h"
 
 #include <stdlib.h>
 

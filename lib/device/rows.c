@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/util.h"
 #include "device/request.h"
+#include "trace/counters.h"
 #include "trace/file.h"
 #include "trace/hooks.h"
 #include "trace/trace.h"

@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "device/device.h"
+#include "trace/counters.h"
 
 #include <stdlib.h>
 

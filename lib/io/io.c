@@ -2,6 +2,7 @@
 #include "io/io.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "io/io_multi.h"
@@ -13,6 +14,7 @@
 #include "task/traced.h"
 #include "task/uses.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <string.h>

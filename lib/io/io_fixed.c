@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "core/runtime.h"
 #include "io/io_ring.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>

@@ -9,6 +9,7 @@
 #include "sched/tick.h"
 #include "task/kind.h"
 #include "task/then.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,6 +6,7 @@
 #include "io/io_chain.h"
 #include "io/io_multi.h"
 #include "task/then.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>

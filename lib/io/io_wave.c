@@ -6,6 +6,7 @@
 #include "run/frame.h"
 #include "sched/tick.h"
 #include "task/then.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,9 +2,11 @@
 #include "offload/backend.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "cuda/device.h"
 #include "offload/devices.h"
 #include "opencl/device.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/options.h"
 #include "core/home.h"
 #include "core/ops.h"
 #include "device/request.h"
@@ -129,7 +130,7 @@ static int check_new(const struct devices *all,
 	return 0;
 }
 
-static void count_devices(void *executor, enum counter what, uint64_t n)
+static void count_devices(void *executor, unsigned what, uint64_t n)
 {
 	struct executor *ex = executor;
 

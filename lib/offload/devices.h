@@ -6,7 +6,6 @@
 #ifndef OFFLOAD_DEVICES_H
 #define OFFLOAD_DEVICES_H
 
-#include "base/options.h"
 #include "core/runtime.h"
 #include "data/place.h"
 #include "device/launcher.h"

@@ -10,8 +10,10 @@
 #include "mem/region.h"
 #include "offload/maker.h"
 #include "run/follow.h"
+#include "run/frame_count.h"
 #include "run/resolve.h"
 #include "task/ctx.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 

@@ -9,6 +9,7 @@
 #include "run/offhost_run.h"
 #include "task/body.h"
 #include "task/then.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdio.h>

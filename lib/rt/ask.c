@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/helper.h"
+#include "base/options.h"
 #include "base/random.h"
 #include "base/rights.h"
 #include "base/thread.h"

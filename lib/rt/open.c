@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/membarrier.h"
+#include "base/options.h"
 #include "core/scratch.h"
 #include "core/signals.h"
 #include "core/threads.h"

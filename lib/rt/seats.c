@@ -2,6 +2,7 @@
 #include "rt/seats.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "core/runtime.h"
 #include "core/stock.h"
 #include "sched/bind.h"

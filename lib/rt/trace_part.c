@@ -2,6 +2,7 @@
 #include "rt/trace_part.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "core/runtime.h"
 #include "core/signals.h"
 #include "core/stock.h"

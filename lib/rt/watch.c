@@ -2,6 +2,7 @@
 #include "rt/watch.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "core/watch.h"
 #include "rt/why.h"

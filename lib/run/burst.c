@@ -6,6 +6,7 @@
 #include "core/runtime.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "run/control.h"
+#include "run/frame_count.h"
 #include "run/own_task.h"
 #include "run/resolve.h"
 #include "run/stream.h"
@@ -58,7 +59,7 @@ static inline void pass_over(struct burst *b, uint32_t index,
 	check(frame_has(b->f, index));
 	if (counts)
 		frame_count(b->f, b->w->executor->counters, ending);
-	task_resolved(b, index, ending_rows[ending].verdict);
+	task_resolved(b, index, ending_verdicts[ending]);
 }
 
 /* An input failed, or the run is cancelled. */

@@ -51,7 +51,7 @@ static inline void burst_flush(struct burst *b)
 
 static inline void burst_count(struct burst *b, uint64_t nr)
 {
-	counter_add(b->w->executor->counters, COUNTER_TASKS, nr);
+	counter_add(b->w->executor->counters, COUNTER_BODIES, nr);
 }
 
 /*

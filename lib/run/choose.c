@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/choose.h"
 
+#include "run/frame_count.h"
 #include "run/tell.h"
 
 /* Branches that LKDF_BRANCHES() can name. */
@@ -75,7 +76,7 @@ static uint32_t count_others(struct burst *b, const struct rec *r,
 	if (!(r->flags & REC_MEMBER))
 		b->nr_resolved += nr;
 	if (nr_counted) {
-		counter_add(c, ending_rows[ENDED_UNCHOSEN].counter, nr_counted);
+		counter_add(c, ending_counters[ENDED_UNCHOSEN], nr_counted);
 		a_add(&b->f->tally.nr[ENDED_UNCHOSEN], nr_counted, relaxed);
 	}
 	return nr_backs;

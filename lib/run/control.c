@@ -9,10 +9,12 @@
 #include "graph/port.h"
 #include "run/always.h"
 #include "run/frame.h"
+#include "run/frame_count.h"
 #include "run/resolve.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "sched/worker.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -12,6 +12,7 @@
 #include "run/stream.h"
 #include "scope/deadline.h"
 #include "task/task.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -168,14 +168,6 @@ struct failure *frame_tell_late(struct frame *f);
 /* The frame is nobody's any more. */
 void frame_set_free(struct frame *f);
 
-/* A task of the frame ends so, and was not called or gave up. */
-static inline void frame_count(struct frame *f, struct counters *c,
-			       enum ending ending)
-{
-	counter_add(c, ending_rows[ending].counter, 1);
-	a_add(&f->tally.nr[ending], 1, relaxed);
-}
-
 /* A task of the frame failed. why may be NULL. */
 void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 		int worker);

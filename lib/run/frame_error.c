@@ -6,7 +6,9 @@
 
 #include "base/err.h"
 #include "core/failure.h"
+#include "core/note_error.h"
 #include "core/runtime.h"
+#include "run/frame_count.h"
 #include "scope/deadline.h"
 
 #include <errno.h>

@@ -2,6 +2,7 @@
 #include "run/planned.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "core/runtime.h"
 #include "core/seen.h"
 #include "data/data.h"

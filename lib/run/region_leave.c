@@ -3,6 +3,8 @@
 
 #include "run/chain.h"
 #include "run/control.h"
+#include "run/frame_count.h"
+#include "trace/counters.h"
 
 /* ---- tasks that are not chosen ------------------------------------------- */
 
@@ -51,7 +53,7 @@ static void count_walk(struct walk *k)
 	k->nr_turns = 0;
 	if (!k->nr_unchosen)
 		return;
-	counter_add(c, ending_rows[ENDED_UNCHOSEN].counter, k->nr_unchosen);
+	counter_add(c, ending_counters[ENDED_UNCHOSEN], k->nr_unchosen);
 	a_add(&k->b->f->tally.nr[ENDED_UNCHOSEN], k->nr_unchosen, relaxed);
 	k->nr_unchosen = 0;
 }

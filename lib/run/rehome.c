@@ -9,6 +9,7 @@
 #include "policy/history.h"
 #include "policy/plan.h"
 #include "run/planned.h"
+#include "trace/counters.h"
 
 static void add_block(struct deficit_block *b, const struct frame *f,
 		      uint32_t var)

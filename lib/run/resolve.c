@@ -6,6 +6,7 @@
 #include "run/planned.h"
 #include "run/stream.h"
 #include "task/kind.h"
+#include "trace/counters.h"
 
 static struct ready_list *list_of(struct frame *f, uint16_t home)
 {

@@ -9,6 +9,7 @@
 #include "run/planned.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
+#include "trace/counters.h"
 
 /* A run has become a solo one: what an alarm has done is told here. */
 static void begin_solo(struct worker *w, const struct frame *f)

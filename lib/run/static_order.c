@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/static_order.h"
 
+#include "base/options.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "mem/heap.h"

@@ -14,6 +14,7 @@
 #include "sched/tick.h"
 #include "task/kind.h"
 #include "task/noted.h"
+#include "trace/counters.h"
 
 #include <sched.h>
 

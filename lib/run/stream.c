@@ -13,6 +13,7 @@
 #include "run/sources.h"
 #include "run/stream_solo.h"
 #include "scope/deadline.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 

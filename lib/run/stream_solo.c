@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/stream_solo.h"
 
+#include "base/options.h"
 #include "core/runtime.h"
 #include "graph/graph.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/publish/publish.h"
 #include "run/alone.h"
 #include "run/frame.h"
+#include "trace/counters.h"
 
 /*
  * A task with a home stays there; loops are judged by themselves. The waves of

@@ -4,6 +4,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "trace/counters.h"
 #include "trace/trace.h"
 
 #include <lkdf/runtime.h>

@@ -8,6 +8,7 @@
 #include "sched/sched.h"
 #include "sched/steal_request.h"
 #include "sched/tick.h"
+#include "trace/counters.h"
 #include "trace/usdt.h"
 
 /* A round over all places, see mechanism.h. */

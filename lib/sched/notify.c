@@ -3,6 +3,7 @@
 
 #include "sched/joiner.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 static uint64_t look_at_node(struct sched_node *node)
 {

@@ -12,6 +12,7 @@
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
+#include "trace/counters.h"
 
 /* They are empty: others need not look there until the next push. */
 static void clear_marks(struct worker *w, unsigned mask)

@@ -2,6 +2,7 @@
 #include "seal/assign.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "core/home.h"
 #include "core/runtime.h"
 #include "core/seen.h"

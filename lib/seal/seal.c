@@ -2,6 +2,7 @@
 #include "seal/seal.h"
 
 #include "base/err.h"
+#include "base/options.h"
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "graph/access.h"

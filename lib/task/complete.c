@@ -14,6 +14,7 @@
 #include "task/then.h"
 #include "task/traced.h"
 #include "task/uses.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "task/homes.h"
 
+#include "base/options.h"
 #include "core/home.h"
 #include "core/runtime.h"
 #include "core/seen.h"

@@ -30,6 +30,7 @@
 #include "task/complete.h"
 #include "task/descend.h"
 #include "task/step.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <limits.h>

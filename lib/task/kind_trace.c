@@ -3,6 +3,7 @@
  */
 #include "task/kind.h"
 
+#include "base/options.h"
 #include "core/runtime.h"
 #include "core/signals.h"
 

@@ -12,6 +12,7 @@
 #include "task/kind.h"
 #include "task/task.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include "task/narrow_sets.h"
 
 #include "base/clock.h"
+#include "base/options.h"
 #include "mem/region.h"
 #include "signal/windows.h"
 #include "trace/kind_row.h"

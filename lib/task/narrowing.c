@@ -3,9 +3,11 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/options.h"
 #include "signal/windows.h"
 #include "task/gate.h"
 #include "task/narrow_sets.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "core/failure.h"
+#include "core/note_error.h"
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "mechanism/team/team.h"
@@ -21,6 +22,7 @@
 #include "task/then.h"
 #include "task/traced.h"
 #include "task/uses.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <stdio.h>

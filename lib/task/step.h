@@ -73,7 +73,7 @@ task_step_by(struct executor *ex, struct task *t,
 		return end;
 	}
 	current_restore(ex, outer);
-	counter_add(ex->counters, COUNTER_TASKS, 1);
+	counter_add(ex->counters, COUNTER_BODIES, 1);
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);
 	return task_end_body(t);

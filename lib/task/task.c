@@ -17,6 +17,7 @@
 #include "task/step.h"
 #include "task/traced.h"
 #include "task/urgent.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <string.h>

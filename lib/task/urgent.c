@@ -2,11 +2,13 @@
 #include "task/urgent.h"
 
 #include "base/futex.h"
+#include "base/options.h"
 #include "core/item.h"
 #include "core/runtime.h"
 #include "mechanism/client/client.h"
 #include "sched/notify.h"
 #include "task/task.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/about.h"
 
+#include "trace/counters.h"
 #include "trace/file.h"
 #include "trace/ring.h"
 

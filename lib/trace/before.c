@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "trace/before.h"
 
+#include "trace/counters.h"
 #include "trace/trace.h"
 
 #include <stdlib.h>

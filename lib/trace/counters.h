@@ -7,8 +7,8 @@
 #ifndef TRACE_COUNTERS_H
 #define TRACE_COUNTERS_H
 
-#include "base/atomic.h"
 #include "base/util.h"
+#include "trace/counter.h"
 
 /* name, outward name, unit, help */
 #define COUNTER_TABLE(X)                                                       \
@@ -123,17 +123,7 @@ struct counters {
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) v[NR_COUNTERS];
 };
 
-/* Of this executor only. */
-static inline void counter_add(struct counters *c, enum counter i, uint64_t n)
-{
-	a_store(&c->v[i], a_load(&c->v[i], relaxed) + n, relaxed);
-}
-
-/* Of the outside: any thread. */
-static inline void counter_add_shared(struct counters *c, enum counter i,
-				      uint64_t n)
-{
-	a_add(&c->v[i], n, relaxed);
-}
+_Static_assert((int)COUNTER_TASKS == (int)COUNTER_BODIES,
+	       "headers count bodies without the table");
 
 #endif

@@ -7,6 +7,7 @@
 #include "trace/about.h"
 #include "trace/before.h"
 #include "trace/carry.h"
+#include "trace/counters.h"
 #include "trace/edges.h"
 #include "trace/ending.h"
 #include "trace/file.h"

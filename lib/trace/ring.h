@@ -12,7 +12,8 @@
 #define TRACE_RING_H
 
 #include "base/clock.h"
-#include "trace/counters.h"
+#include "base/util.h"
+#include "trace/counter.h"
 
 #include <lkdf/format.h>
 #include <pthread.h>
@@ -135,7 +136,7 @@ static inline void trace_event_outside(struct trace_ring *r,
 	trace_event(r, event, a, b);
 }
 
-static inline void trace_count_outside(struct trace_ring *r, enum counter i,
+static inline void trace_count_outside(struct trace_ring *r, unsigned i,
 				       uint64_t n)
 {
 	(void)r;
@@ -168,7 +169,7 @@ static inline void trace_event_outside(struct trace_ring *r,
 	pthread_mutex_unlock(&r->lock);
 }
 
-static inline void trace_count_outside(struct trace_ring *r, enum counter i,
+static inline void trace_count_outside(struct trace_ring *r, unsigned i,
 				       uint64_t n)
 {
 	counter_add_shared(r->counters, i, n);

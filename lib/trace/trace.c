@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/lock.h"
+#include "trace/counters.h"
 #include "trace/drain.h"
 #include "trace/kind_row.h"
 #include "trace/last_signal.h"

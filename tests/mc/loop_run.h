@@ -14,6 +14,7 @@
 #include "run/frame.h"
 #include "run/resolve.h"
 #include "sched/worker.h"
+#include "trace/counters.h"
 
 #define NR_ROUNDS 3 /* that a task's values differ in */
 #define NR_THREADS 2

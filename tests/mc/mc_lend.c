@@ -18,6 +18,7 @@
 #include "sched/help.h"
 #include "sched/idle.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 
 static struct sched sched;
 static struct sched_node node;

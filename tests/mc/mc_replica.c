@@ -9,6 +9,7 @@
 
 #include "core/runtime.h"
 #include "data/replica.h"
+#include "trace/counters.h"
 
 #include <stdlib.h>
 

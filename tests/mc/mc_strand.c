@@ -8,6 +8,7 @@
 #include "mechanism/crew/crew.h"
 #include "mechanism/publish/publish.h"
 #include "strand.h"
+#include "trace/counters.h"
 
 #define NR_BURST 3
 

@@ -20,6 +20,7 @@
 #include "mem/region.h"
 #include "sched/notify.h"
 #include "task/then.h"
+#include "trace/counters.h"
 
 #include <errno.h>
 #include <linux/io_uring.h>

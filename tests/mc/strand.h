@@ -12,6 +12,7 @@
 #include "rows_below.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 #include <string.h>
 

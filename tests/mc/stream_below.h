@@ -9,6 +9,7 @@
 #include "run/stream_solo.h"
 #include "sched/worker.h"
 #include "stream_graph.h"
+#include "trace/counters.h"
 
 #define NR_WAVES 8 /* more than a scenario has */
 #define NR_WORKERS 2

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # Switches of the build: what make config prints is what lkdf doctor --build tells
 # of the same build; a part that is wanted and cannot be stops make; an object is
-# built again when a switch has changed; CROSS_COMPILE names each tool.
+# built again when its own switch or flag has changed, and a header of one table
+# is part of few; CROSS_COMPILE names each tool.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES GNUMAKEFLAGS CPPFLAGS WERROR
@@ -60,6 +61,19 @@ do_make -n FRAME_POINTERS=1 "$one" && grep -q "CC. .*bell" "$dir/log"
 ok $? 'but when one of its own has'
 do_make "$one" && do_make CFLAGS=-O1 "$one" && grep -q 'CC .*bell' "$dir/log"
 ok $? 'or when a flag has'
+
+# few HEADER MOST: so many objects of the library, at most, depend on the header.
+few() {
+	nr_objects=$(find lib -name '*.c' | sed "s|^\(.*\)c\$|$build/\1d|" |
+		xargs grep -lsF " $1" | wc -l)
+	echo "$nr_objects objects depend on $1, at most $2" >"$dir/log"
+	[ "$nr_objects" -gt 0 ] && [ "$nr_objects" -le "$2" ]
+}
+
+few lib/base/options.h 40
+ok $? 'a new option compiles 40 objects again at most'
+few lib/trace/counters.h 60
+ok $? 'a new counter 60'
 
 # compiles FACT WORDS NO_WORDS ARGUMENT...: the line that compiles one file of the
 # library and one of the tool has these words, and not those

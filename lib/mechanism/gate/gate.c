@@ -6,6 +6,7 @@
 #include "sched/nap.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include "mechanism/far/far.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "sched/nap.h"
+#include "trace/counters.h"
 
 /* Between two looks at what is private; a short body is shorter than that. */
 #define PUBLISH_NS 20000

@@ -12,6 +12,7 @@
 #include "sched/bind.h"
 #include "sched/sched.h"
 #include "topo/topo.h"
+#include "trace/counters.h"
 #include "trace/trace.h"
 #include "trace/usdt.h"
 

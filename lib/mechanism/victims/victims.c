@@ -6,6 +6,7 @@
 #include "mechanism/holdoff/holdoff.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
+#include "trace/counters.h"
 #include "trace/usdt.h"
 
 /*

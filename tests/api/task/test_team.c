@@ -400,7 +400,7 @@ static void openmp(void)
 #else
 static void openmp(void)
 {
-	skip(1, "OpenMP: built without");
+	skip("threads of OpenMP", "built without");
 }
 #endif
 

@@ -7,7 +7,9 @@
  */
 #include "graph/control.h"
 
+#include "run/frame_count.h"
 #include "tests/tap.h"
+#include "trace/counters.h"
 
 #define LIVE VERDICT_LIVE
 #define FAILED VERDICT_FAILED
@@ -33,9 +35,8 @@ static void each_ending_has_a_verdict_and_a_counter(void)
 
 	is((int)ARRAY_SIZE(rows), NR_ENDINGS, "all endings are listed here");
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		ok(ending_rows[rows[i].ending].verdict == rows[i].verdict &&
-			   ending_rows[rows[i].ending].counter ==
-				   rows[i].counter,
+		ok(ending_verdicts[rows[i].ending] == rows[i].verdict &&
+			   ending_counters[rows[i].ending] == rows[i].counter,
 		   "%s: verdict %d, and its counter", rows[i].name,
 		   rows[i].verdict);
 }

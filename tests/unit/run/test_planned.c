@@ -5,6 +5,7 @@
  * plan; else a node that has nothing to do helps one that has much, and takes
  * over its blocks with rehome.
  */
+#include "base/options.h"
 #include "core/runtime.h"
 #include "graph/graph.h"
 #include "run/planned.h"

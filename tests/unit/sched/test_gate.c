@@ -11,6 +11,7 @@
 #include "mechanism/rows.h"
 #include "signal/bpf_pins.h"
 #include "tests/tap.h"
+#include "trace/counters.h"
 
 #include <lkdf/lkdf.h>
 

@@ -5,6 +5,7 @@
 #include "mechanism/rows.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
+#include "trace/counters.h"
 
 #include <string.h>
 

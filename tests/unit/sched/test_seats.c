@@ -3,6 +3,7 @@
  * A quota that changes while the runtime is open. The cgroup is a directory of
  * this test, the machine is made up.
  */
+#include "base/options.h"
 #include "core/runtime.h"
 #include "rt/open.h"
 #include "tests/api/api.h"

@@ -6,6 +6,7 @@
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
+#include "trace/counters.h"
 
 #include <sched.h>
 #include <string.h>

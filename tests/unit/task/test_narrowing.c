@@ -13,6 +13,7 @@
 #include "trace/kind_row.h"
 
 #include "tests/tap.h"
+#include "trace/counters.h"
 
 #include <lkdf/lkdf.h>
 #include <stdlib.h>

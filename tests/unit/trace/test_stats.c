@@ -7,6 +7,7 @@
 #include "tools/foreign.c"
 #include "tools/stat/stats.c"
 #include "tools/utf8.c"
+#include "trace/counters.h"
 #include "trace/trace.h"
 
 #include <sys/syscall.h>

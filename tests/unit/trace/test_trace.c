@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "tests/tap.h"
+#include "trace/counters.h"
 #include "trace/trace.h"
 
 #include <errno.h>
