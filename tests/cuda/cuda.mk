@@ -107,6 +107,6 @@ $(GPU_FILL): tests/gpu/fill.c $(LIB_INTERNAL)
 GPU_NEEDS = $(GPU_FILL) $(LKDF_BIN) $(LKDF_BENCH) $(patsubst tests/%.c,$(BUILD)/tests/%,$(shell grep -lE \
 	'device_each|device_driver|driver_options|opencl_env' tests/api/device/test_*.c) \
 	$(wildcard tests/api/cuda/test_*.c)) $(DEVICE_ORACLE) $(CONFORMANCE) \
-	$(FAKE_LIBS)
+	$(FAKE_LIBS) $(BUILD)/examples/hooks_count.so
 gpu-pack: $(GPU_NEEDS) ## .gpu/, for a machine with a card: ./on_device.sh OUT
 	$(Q)BUILD=$(BUILD) CUDA_HOME=$(CUDA_HOME) tests/gpu/pack.sh

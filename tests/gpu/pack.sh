@@ -48,7 +48,8 @@ copy $programs "$build/lkdf" "$build/lkdf-bench" \
 	"$build/tests/oracle/devices/oracle" \
 	"$build/tests/cuda/cuda-conformance" "$build/tests/cuda/libcuda.so.1" \
 	"$build/tests/cuda/libnvrtc.so" "$build/tests/cuda/libcuda_stub.so" \
-	"$build/tests/cuda/libcuda_old.so" "$build/liblkdf.so.0"
+	"$build/tests/cuda/libcuda_old.so" "$build/liblkdf.so.0" \
+	"$build/examples/hooks_count.so"
 
 # What they are linked with, but for the C library.
 find "$to/build" -type f -perm -100 -exec ldd {} + 2>/dev/null |
@@ -66,7 +67,7 @@ mkdir -p "$to/kernels.test" "$to/kernels"
 chmod 755 "$to/kernels.test" "$to/kernels"
 for f in $programs "$build/tests/oracle/devices/oracle"; do
 	case $f in
-	*cuda_faults | *cuda_lost | *conformance) continue ;; # texts of their own, or none
+	*cuda_faults | *cuda_let_go | *cuda_lost | *conformance) continue ;; # texts of their own, or none
 	*/oracle) echo "$f --devices 2 --seconds 1" ;;
 	*"$only"*) echo "$f" ;;
 	esac
