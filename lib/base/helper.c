@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define NS 1000000000
+#define AGAIN_NS 1000000 /* between two tries to cancel */
 
 void helper_begin(void)
 {
@@ -37,9 +38,21 @@ bool helper_ring(const struct own_fd *event)
 	return n == (ssize_t)sizeof(one) || errno == EAGAIN;
 }
 
+/*
+ * A cancel is a queued signal, which the kernel refuses while the user has too
+ * many; the C library has the thread wait for it then, so it has to come.
+ */
+static void cancel_thread(pthread_t thread)
+{
+	const struct timespec pause = { 0, AGAIN_NS };
+
+	while (pthread_cancel(thread) == EAGAIN)
+		nanosleep(&pause, NULL);
+}
+
 void helper_stop(pthread_t thread, const struct own_fd *event)
 {
 	if (!helper_ring(event))
-		pthread_cancel(thread);
+		cancel_thread(thread);
 	pthread_join(thread, NULL);
 }

@@ -254,6 +254,14 @@ static void *poll_main(void *arg)
 	return NULL;
 }
 
+/* Under lock. Without it who polls looks again soon. */
+static void make_wake(struct io_wait *q)
+{
+	mutex_assert_held(&q->lock);
+	if (q->wake.fd < 0)
+		q->wake = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
 /* Under lock. The new thread starts with all signals blocked. */
 static int start_poller(struct lkdf *rt, struct io_wait *q)
 {
@@ -263,6 +271,8 @@ static int start_poller(struct lkdf *rt, struct io_wait *q)
 	mutex_assert_held(&q->lock);
 	if (!rt->sched.is_serial) {
 		q->has_thread = true;
+		/* So that it is rung, and not cancelled, when it is to stop. */
+		make_wake(q);
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &old);
 		rc = pthread_create(&q->thread, NULL, poll_main, rt);
@@ -290,9 +300,8 @@ int io_wait_require(struct lkdf *rt)
 static void wake_poller(struct io_wait *q)
 {
 	mutex_assert_held(&q->lock);
-	/* Without one who polls looks again soon. */
-	if (q->wake.fd < 0 && q->is_started)
-		q->wake = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (q->is_started)
+		make_wake(q);
 	helper_ring(&q->wake);
 }
 
@@ -341,14 +350,19 @@ int io_wait_add(struct lkdf *rt, struct io_req *r)
 
 void io_wait_stop(struct io_wait *q, bool has_thread)
 {
-	bool is_started;
+	bool is_started, has_wake;
 
 	pthread_mutex_lock(&q->lock);
 	is_started = q->is_started;
+	has_wake = q->wake.fd >= 0;
 	q->is_stopping = true;
 	pthread_mutex_unlock(&q->lock);
-	if (is_started && has_thread)
+	if (!is_started || !has_thread)
+		return;
+	if (has_wake)
 		helper_stop(q->thread, &q->wake);
+	else
+		pthread_join(q->thread, NULL);
 }
 
 void io_wait_fini(struct io_wait *q)

@@ -8,6 +8,7 @@
 #include "tests/api/io_fault.h"
 #include "tests/forbid.h"
 
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -332,6 +333,37 @@ static void one_worker_has_no_ring(void)
 	is(lkdf_close(rt), 0, "it closes");
 }
 
+/* A signal that the library queued would be refused. */
+static int close_without_signals(const char *options)
+{
+	struct rlimit none = { 0, 0 };
+	struct lkdf *rt;
+	char byte = 1;
+	int fd;
+
+	watchdog_set(20);
+	must(setrlimit(RLIMIT_SIGPENDING, &none));
+	rt = api_open(options);
+	fd = memfd_create("one", MFD_CLOEXEC);
+	must((int)io_call(rt, IO(.op = LKDF_IO_WRITE, .fd = fd, .buf = &byte,
+				 .len = 1)));
+	close(fd);
+	return lkdf_close(rt);
+}
+
+static void no_signal_can_be_queued(const char *options)
+{
+	int status = -1;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = must(fork());
+	if (!pid)
+		_exit(close_without_signals(options) ? 1 : 0);
+	waitpid(pid, &status, 0);
+	is(status, 0, "%s: it closes where no signal can be queued", options);
+}
+
 static void one_backend(const char *options)
 {
 	int nr_fds = io_nr_fds();
@@ -346,6 +378,7 @@ static void one_backend(const char *options)
 	is(lkdf_close(rt), 0, "%s: it closes", options);
 	no_descriptor_from_the_start(options);
 	no_memory_is_locked(options);
+	no_signal_can_be_queued(options);
 	is(io_nr_fds(), nr_fds, "%s: no descriptor is left", options);
 }
 
