@@ -36,6 +36,7 @@ struct ask {
 	/* Set at open, constant afterwards. */
 	struct lkdf *rt;
 	struct own_fd socket, stop;
+	uint64_t key;
 	pthread_t thread;
 
 	/* The thread only. */
@@ -121,7 +122,8 @@ static void hear_peer(struct ask *a, unsigned i)
 	struct peer *p = &a->peer[i];
 
 	check(p->records == (p->end_ns == INT64_MAX));
-	if (!p->records && own_fd_is(&p->fd) && peer_answer(a->rt, p->fd.fd)) {
+	if (!p->records && own_fd_is(&p->fd) &&
+	    peer_answer(a->rt, p->fd.fd, a->key)) {
 		p->records = true;
 		p->end_ns = INT64_MAX;
 	} else {
@@ -262,7 +264,11 @@ static int create_ask(struct lkdf *rt, char *name, size_t size)
 		return -ENOMEM;
 	a->rt = rt;
 	a->socket = a->stop = OWN_FD_NONE;
-	rc = listen_somewhere(a, name, size);
+	rc = random_bits(&a->key);
+	/* A tool that knows no key sends 0. */
+	a->key += !a->key;
+	if (!rc)
+		rc = listen_somewhere(a, name, size);
 	if (!rc)
 		rc = start_thread(a);
 	if (rc)
@@ -281,7 +287,7 @@ void ask_open(struct lkdf *rt)
 		return;
 	rc = create_ask(rt, name, sizeof(name));
 	if (!rc)
-		trace_ask(&rt->trace, name);
+		trace_ask(&rt->trace, name, rt->ask->key);
 	else
 		log_text(&rt->log, LKDF_LOG_INFO,
 			 "ask: nobody answers lkdf why -p: %s", strerror(-rc));

@@ -6,9 +6,14 @@
  * socket, whose name stands in the header of the memfd "lkdf:stats"; what is
  * said there: Documentation/internals/trace-format.rst.
  *
- * Only those whom rights_trust() names get an answer. Those can neither make
- * the thread wait nor grow: requests are of one size, no answer waits for room,
- * so many may talk at a time and each for so long.
+ * Only those whom rights_trust() names get an answer, and of these only who has
+ * the key: 64 random bits in that memfd. A tool opens the memfd by
+ * /proc/PID/fd, which the kernel allows to whom it allows to trace the process;
+ * so namespaces, capabilities and security modules count as the kernel counts
+ * them, and user numbers only keep strangers from taking the thread's time.
+ * Those who are answered can neither make the thread wait nor grow: requests
+ * are of one size, no answer waits for room, so many may talk at a time and
+ * each for so long.
  */
 #ifndef RT_ASK_H
 #define RT_ASK_H

@@ -45,8 +45,11 @@ static void take_given(struct msghdr *m, int *given)
 	}
 }
 
-/* False: it is no request of ours. The caller closes what is given. */
-static bool read_request(int fd, struct lkdf_ask *ask, int *given)
+/*
+ * False: it is no request of ours, or the peer has not the key. The caller
+ * closes what is given.
+ */
+static bool read_request(int fd, uint64_t key, struct lkdf_ask *ask, int *given)
 {
 	union control control;
 	struct iovec part = { ask, sizeof(*ask) };
@@ -64,7 +67,7 @@ static bool read_request(int fd, struct lkdf_ask *ask, int *given)
 	take_given(&m, given);
 	return n == sizeof(*ask) && !(m.msg_flags & MSG_TRUNC) &&
 	       ask->magic == LKDF_STATS_MAGIC &&
-	       ask->version == LKDF_STATS_VERSION;
+	       ask->version == LKDF_STATS_VERSION && ask->key == key;
 }
 
 /* With a descriptor, or -1. It is gone if there is no room for it. */
@@ -189,14 +192,14 @@ static void refuse_peer(int to, uint32_t word)
 	send_answer(to, &answer, -1);
 }
 
-bool peer_answer(struct lkdf *rt, int fd)
+bool peer_answer(struct lkdf *rt, int fd, uint64_t key)
 {
 	const struct told *what;
 	struct lkdf_ask ask;
 	bool records = false;
 	int given;
 
-	if (!read_request(fd, &ask, &given)) {
+	if (!read_request(fd, key, &ask, &given)) {
 		ask.word = 0;
 	} else if ((what = find_told(ask.word))) {
 		answer_told(rt, fd, what);
@@ -221,7 +224,7 @@ void peer_stop(struct lkdf *rt, int fd)
 	struct lkdf_ask ask;
 	int given;
 
-	read_request(fd, &ask, &given);
+	read_request(fd, 0, &ask, &given);
 	if (given >= 0)
 		close(given);
 	record_stop(rt, &sum);

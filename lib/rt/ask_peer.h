@@ -7,14 +7,15 @@
 #define RT_ASK_PEER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct lkdf;
 
 /*
- * Reads one request and answers it; what is no request has no answer. True: it
- * records from now on, until peer_stop() is called.
+ * Reads one request and answers it; what is no request, or has not the key, has
+ * no answer. True: it records from now on, until peer_stop() is called.
  */
-bool peer_answer(struct lkdf *rt, int fd);
+bool peer_answer(struct lkdf *rt, int fd, uint64_t key);
 
 /* It has said something, or is gone, or the runtime closes. */
 void peer_stop(struct lkdf *rt, int fd);

@@ -308,10 +308,11 @@ void trace_told_by(struct trace *t, const struct probed_source *s)
 	a_store(&t->told_by_probe, true, release);
 }
 
-void trace_ask(struct trace *t, const char *name)
+void trace_ask(struct trace *t, const char *name, uint64_t key)
 {
 	struct lkdf_stats_header *h = t->base;
 
+	h->ask_key = key;
 	snprintf(h->ask + 1, sizeof(h->ask) - 1, "%s", name + 1);
 	/* [trace.ask] the others: a tool reads; pairs with itself */
 	a_store((_Atomic(char) *)(void *)h->ask, name[0], release);

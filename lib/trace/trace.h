@@ -170,7 +170,7 @@ void trace_probe_slot(struct trace_ring *r, uint64_t slot);
 void trace_told_by(struct trace *t, const struct probed_source *s);
 
 /* For tools: the name of the socket at which somebody answers. */
-void trace_ask(struct trace *t, const char *name);
+void trace_ask(struct trace *t, const char *name, uint64_t key);
 
 /* The number that stands for a name; 0: the table is full. */
 uint32_t trace_name(struct trace *t, const char *name);

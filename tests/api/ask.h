@@ -37,6 +37,25 @@ __attribute__((unused)) static const struct lkdf_stats_header *ask_header(void)
 	return h;
 }
 
+/* The key of a runtime of another process; 0: it is in this one. */
+static uint64_t ask_other_key;
+
+/* The last one stays known where there is no descriptor to look again. */
+__attribute__((unused)) static uint64_t ask_key(void)
+{
+	static uint64_t key;
+	const struct lkdf_stats_header *h;
+
+	if (ask_other_key)
+		return ask_other_key;
+	h = ask_header();
+	if (h) {
+		key = h->ask_key;
+		munmap((void *)(uintptr_t)h, 4096);
+	}
+	return key;
+}
+
 /* A connection, or -errno. */
 __attribute__((unused)) static int ask_connect(const char *name)
 {
@@ -87,6 +106,7 @@ __attribute__((unused)) static bool ask_word(int to, uint32_t word)
 		.magic = LKDF_STATS_MAGIC,
 		.version = LKDF_STATS_VERSION,
 		.word = word,
+		.key = ask_key(),
 	};
 
 	return ask_put(to, &ask, sizeof(ask), -1, 0);

@@ -90,12 +90,13 @@ int ask_connect(const struct stats *s, int pid)
 
 /* ---- questions and answers ---------------------------------------------- */
 
-int ask_send(int fd, enum lkdf_ask_word word, int give)
+int ask_send(const struct stats *s, int fd, enum lkdf_ask_word word, int give)
 {
 	struct lkdf_ask ask = {
 		.magic = LKDF_STATS_MAGIC,
 		.version = LKDF_STATS_VERSION,
 		.word = word,
+		.key = stats_ask_key(s),
 	};
 	union {
 		struct cmsghdr head;
@@ -207,7 +208,7 @@ int ask_text(const struct stats *s, int pid, enum lkdf_ask_word word,
 	a->error = 0;
 	if (fd < 0)
 		return fd;
-	rc = ask_send(fd, word, -1);
+	rc = ask_send(s, fd, word, -1);
 	if (!rc)
 		rc = ask_receive(fd, a, &given);
 	if (!rc)

@@ -19,8 +19,8 @@
  */
 int ask_connect(const struct stats *s, int pid);
 
-/* With a descriptor, or -1. 0 or -errno. */
-int ask_send(int fd, enum lkdf_ask_word word, int give);
+/* After ask_connect(), with a descriptor, or -1. 0 or -errno. */
+int ask_send(const struct stats *s, int fd, enum lkdf_ask_word word, int give);
 
 /*
  * The answer, and the descriptor that came with it, the caller's, or -1.

@@ -325,6 +325,14 @@ void stats_ask_name(const struct stats *s, char *to)
 	to[i - 1] = '\0';
 }
 
+uint64_t stats_ask_key(const struct stats *s)
+{
+	const struct lkdf_stats_header *live = (const void *)s->base;
+
+	/* Behind stats_ask_name(). */
+	return *(const volatile uint64_t *)&live->ask_key;
+}
+
 static bool has_own_slices(const struct stats *s)
 {
 	const struct lkdf_stats_header *h = &s->h;

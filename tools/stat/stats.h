@@ -96,6 +96,9 @@ bool stats_slice(const struct stats *s, uint32_t executor, uint64_t i,
 /* Where the runtime answers, as ask in the header; "": nowhere. */
 void stats_ask_name(const struct stats *s, char *to);
 
+/* The key of questions there, which is right once the name is known. */
+uint64_t stats_ask_key(const struct stats *s);
+
 /* A name that slices and events speak of, "?" where there is none. */
 void stats_name(const struct stats *s, uint32_t nr, char *to, size_t size);
 

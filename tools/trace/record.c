@@ -162,7 +162,7 @@ static int ask_to_record(struct recording *r, int pid, struct lkdf_answer *a)
 	if (r->fd < 0)
 		return r->fd;
 	r->before = count_begun(r->stats);
-	rc = ask_send(r->fd, LKDF_ASK_RECORD, r->file);
+	rc = ask_send(r->stats, r->fd, LKDF_ASK_RECORD, r->file);
 	if (!rc)
 		rc = ask_receive(r->fd, a, &given);
 	else
@@ -210,7 +210,7 @@ static int ask_for_last(struct recording *r, int pid, struct lkdf_answer *a)
 
 	if (fd < 0)
 		return fd;
-	rc = ask_send(fd, LKDF_ASK_LAST, r->file);
+	rc = ask_send(r->stats, fd, LKDF_ASK_LAST, r->file);
 	if (!rc)
 		rc = ask_receive(fd, a, &given);
 	if (given >= 0)
@@ -289,7 +289,7 @@ static void end_all(struct session *s, bool is_gone)
 
 	for (i = 0; i < s->nr; i++)
 		if (s->r[i].fd >= 0)
-			ask_send(s->r[i].fd, LKDF_ASK_STOP, -1);
+			ask_send(s->r[i].stats, s->r[i].fd, LKDF_ASK_STOP, -1);
 	for (i = 0; i < s->nr; i++) {
 		if (s->r[i].fd < 0)
 			continue;

@@ -92,7 +92,10 @@ struct lkdf_stats_header {
 	uint64_t device_table_offset; /* 0: there is none */
 	uint32_t kinds_offset; /* in a block; 0: kinds are not counted */
 	uint32_t kind_size; /* of a row */
-	uint8_t reserved[56];
+
+	/* Set before ask. */
+	uint64_t ask_key; /* of each struct lkdf_ask */
+	uint8_t reserved[48];
 };
 
 /* A row of a block's table of kinds, by the number of the name. */
@@ -240,6 +243,7 @@ struct lkdf_ask {
 	uint64_t magic; /* LKDF_STATS_MAGIC */
 	uint32_t version;
 	uint32_t word; /* enum lkdf_ask_word */
+	uint64_t key; /* ask_key of the header */
 };
 
 /* A runtime answers with this. */
@@ -435,7 +439,8 @@ LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_slices_header) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_slices_header, slices_offset) == 36);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, ask) == 216);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_hello) == 16);
-LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_ask) == 16);
+LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_stats_header, ask_key) == 264);
+LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_ask) == 24);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_answer) == 256);
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_file_header) == 64);
 LKDF_ASSERT_LAYOUT(offsetof(struct lkdf_file_header, start_ticks) == 24);

@@ -76,7 +76,8 @@ static int answer_to(const char *name, const void *bytes, size_t size)
 
 static void no_request_has_no_answer(const char *name)
 {
-	struct lkdf_ask ask = { LKDF_STATS_MAGIC, LKDF_STATS_VERSION, 77 };
+	struct lkdf_ask ask = { LKDF_STATS_MAGIC, LKDF_STATS_VERSION, 77,
+				ask_key() };
 	char rest[4096] = { 0 };
 
 	is(answer_to(name, &ask, sizeof(ask)), -EOPNOTSUPP,
@@ -86,6 +87,10 @@ static void no_request_has_no_answer(const char *name)
 	memcpy(rest, &ask, sizeof(ask));
 	is(answer_to(name, rest, sizeof(rest)), -ECONNRESET,
 	   "nor has what is too long");
+	ask.key++;
+	is(answer_to(name, &ask, sizeof(ask)), -ECONNRESET,
+	   "nor has what comes without the key");
+	ask.key--;
 	ask.version++;
 	is(answer_to(name, &ask, sizeof(ask)), -ECONNRESET,
 	   "nor has another version");
@@ -116,7 +121,7 @@ static void few_are_left(int before)
 static void descriptors_do_not_stay(const char *name)
 {
 	const struct lkdf_ask ask = { LKDF_STATS_MAGIC, LKDF_STATS_VERSION,
-				      LKDF_ASK_WHY_TEXT };
+				      LKDF_ASK_WHY_TEXT, ask_key() };
 	int before = api_nr_entries("/proc/self/fd"), i, fd, given;
 	const int copies[] = { 1, 2, 3, 64 };
 	struct lkdf_answer a;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Whom the thread lkdf/ask answers: the same user where the process is
- * dumpable, root of its user namespace, nobody whom that does not map. And that
- * names which all can read tell nothing: their 64 bits are random.
+ * dumpable, root of its user namespace, nobody whom that does not map, and of
+ * these none whom the kernel does not let look into the process: root of a
+ * container without capabilities, or a user who has fewer than the process.
  */
 #include "tests/api/ask.h"
-#include "tests/api/probe/seccomp.h"
 
-#include <inttypes.h>
+#include <linux/capability.h>
 #include <sched.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -26,9 +25,27 @@ struct asked {
 	char name[32]; /* of its socket */
 };
 
-static bool become(uid_t uid)
+static bool set_capabilities(uint32_t set)
 {
-	if (geteuid() != uid && (setgid(uid) || setuid(uid)))
+	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	const struct __user_cap_data_struct some = { set, set, set };
+	struct __user_cap_data_struct v[2] = { some, { 0, 0, 0 } };
+
+	return !syscall(SYS_capset, &h, v);
+}
+
+/* With this capability as an ambient one, if it is not 0. */
+static bool become_with(uid_t uid, int capability)
+{
+	const uint32_t set = capability ? 1u << capability : 0;
+
+	if (geteuid() != uid &&
+	    (prctl(PR_SET_KEEPCAPS, capability != 0, 0, 0, 0) || setgid(uid) ||
+	     setuid(uid)))
+		return false;
+	if (set &&
+	    (!set_capabilities(set) ||
+	     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0)))
 		return false;
 	return !prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
@@ -50,13 +67,13 @@ static bool hide_in_namespace(const char *map)
 }
 
 /* As the child: one byte makes it dumpable or not. */
-static void be_asked(int fd, const char *map)
+static void be_asked(int fd, const char *map, int capability)
 {
 	const struct lkdf_stats_header *h;
 	struct lkdf *rt;
 	char byte;
 
-	if (!become(USER) || (map && !hide_in_namespace(map)))
+	if (!become_with(USER, capability) || (map && !hide_in_namespace(map)))
 		_exit(77);
 	rt = api_open("workers=1,ask=yes");
 	h = ask_header();
@@ -72,7 +89,7 @@ static void be_asked(int fd, const char *map)
 }
 
 /* map: as above; NULL: in our namespace. False: that is not to be had. */
-static bool start_asked(struct asked *a, const char *map)
+static bool start_with(struct asked *a, const char *map, int capability)
 {
 	int fd[2];
 
@@ -82,11 +99,16 @@ static bool start_asked(struct asked *a, const char *map)
 	if (!a->pid) {
 		close(fd[0]);
 		watchdog_set(60);
-		be_asked(fd[1], map);
+		be_asked(fd[1], map, capability);
 	}
 	close(fd[1]);
 	a->fd = fd[0];
 	return read(a->fd, a->name, sizeof(a->name)) == sizeof(a->name);
+}
+
+static bool start_asked(struct asked *a, const char *map)
+{
+	return start_with(a, map, 0);
 }
 
 static void make_dumpable(const struct asked *a, bool is_dumpable)
@@ -111,22 +133,86 @@ enum end {
 	FAILED
 };
 
-static enum end ask_as(const struct asked *a, uid_t uid)
+/* As a tool finds it; a wrong one where the kernel does not allow that. */
+static uint64_t find_key(pid_t pid)
+{
+	struct lkdf_stats_header h = { .ask_key = 47 };
+	char path[400], folder[64], link[64];
+	struct dirent *d;
+	ssize_t n;
+	DIR *dir;
+	int fd;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/fd", (int)pid);
+	dir = opendir(folder);
+	while (dir && (d = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, d->d_name);
+		n = readlink(path, link, sizeof(link) - 1);
+		link[n > 0 ? n : 0] = 0;
+		if (strncmp(link, "/memfd:" LKDF_STATS_NAME, 17))
+			continue;
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && pread(fd, &h, sizeof(h), 0) != sizeof(h))
+			h.ask_key = 47;
+		close(fd);
+	}
+	if (dir)
+		closedir(dir);
+	return h.ask_key;
+}
+
+/* As a child, with whatever rights it has by then. */
+static void ask_and_exit(const struct asked *a)
 {
 	struct lkdf_answer answer = { .error = 0 };
-	int status = -1, given, fd, rc;
+	int given, fd, rc;
+
+	ask_other_key = find_key(a->pid);
+	fd = ask_connect(a->name);
+	ask_word(fd, LKDF_ASK_WHY_TEXT);
+	rc = fd < 0 ? -EIO : ask_hear(fd, &answer, &given);
+	_exit(!rc ? ANSWERED : rc == -ECONNRESET ? HUNG_UP : FAILED);
+}
+
+static enum end end_of(pid_t pid)
+{
+	int status = -1;
+
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+}
+
+static enum end ask_as(const struct asked *a, uid_t uid)
+{
 	pid_t pid = must(fork());
 
 	if (!pid) {
-		if (geteuid() != uid && setuid(uid))
+		if (geteuid() != uid && (setgid(uid) || setuid(uid)))
 			_exit(FAILED);
-		fd = ask_connect(a->name);
-		ask_word(fd, LKDF_ASK_WHY_TEXT);
-		rc = fd < 0 ? -EIO : ask_hear(fd, &answer, &given);
-		_exit(!rc ? ANSWERED : rc == -ECONNRESET ? HUNG_UP : FAILED);
+		ask_and_exit(a);
 	}
-	waitpid(pid, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
+	return end_of(pid);
+}
+
+/* Processes of its own, the network of the machine, user 0 and no rights. */
+static enum end ask_from_container(const struct asked *a)
+{
+	pid_t pid = must(fork());
+	int i;
+
+	if (!pid) {
+		if (unshare(CLONE_NEWPID))
+			_exit(FAILED);
+		pid = must(fork());
+		if (pid)
+			_exit(end_of(pid));
+		for (i = 0; i <= CAP_LAST_CAP; i++)
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+		if (!set_capabilities(0))
+			_exit(FAILED);
+		ask_and_exit(a);
+	}
+	return end_of(pid);
 }
 
 static void dumpable_processes_answer_their_user(void)
@@ -183,13 +269,49 @@ static void root_of_the_namespace_is_answered(void)
 		end_asked(&a);
 		return;
 	}
-	make_dumpable(&a, false);
 	is(ask_as(&a, USER), ANSWERED,
 	   "the user who is root of the namespace is answered");
+	/* Its memory is that of the namespace in which its program began. */
+	make_dumpable(&a, false);
+	is(ask_as(&a, USER), HUNG_UP, "but not where it is not dumpable");
 	if (!geteuid()) {
 		is(ask_as(&a, OTHER), HUNG_UP, "another user is not");
 		is(ask_as(&a, ROOT), HUNG_UP, "root of the outside is not");
 	}
+	end_asked(&a);
+}
+
+/* The class of CVE-2020-15257: an abstract socket is the network's. */
+static void root_without_rights_is_not_answered(void)
+{
+	struct asked a;
+
+	if (geteuid() || !start_asked(&a, NULL)) {
+		skip("root of a container", "not root");
+		return;
+	}
+	is(ask_as(&a, ROOT), ANSWERED, "root is answered");
+	is(ask_from_container(&a), HUNG_UP,
+	   "root of a container without capabilities is not");
+	end_asked(&a);
+}
+
+static void fewer_rights_than_the_process_are_too_few(void)
+{
+	struct asked a;
+
+	if (geteuid()) {
+		skip("a process with a capability", "not root");
+		return;
+	}
+	if (!start_with(&a, NULL, CAP_NET_RAW)) {
+		skip("a process with a capability", "it does not start");
+		end_asked(&a);
+		return;
+	}
+	is(ask_as(&a, USER), HUNG_UP,
+	   "a process with an ambient capability does not answer its user");
+	is(ask_as(&a, ROOT), ANSWERED, "it answers root");
 	end_asked(&a);
 }
 
@@ -249,138 +371,14 @@ static void a_socket_of_another_is_sent_nothing(void)
 		is(offer_socket(OTHER), HUNG_UP, "one of another user is not");
 }
 
-/* A recording does not go where somebody else has laid something. */
-static void a_recording_is_led_nowhere(const char *dir)
-{
-	char options[160], at[128], aim[128];
-	struct lkdf *rt;
-
-	snprintf(at, sizeof(at), "%s/t.lkdf", dir);
-	snprintf(aim, sizeof(aim), "%s/aim", dir);
-	snprintf(options, sizeof(options), "workers=1,trace=%s,final", at);
-	must(symlink(aim, at) ? -errno : 0);
-	is(lkdf_open(options, &rt), -EEXIST, "a link is not followed");
-	is(access(aim, F_OK), -1, "nothing is made behind it");
-	unlink(at);
-	if (geteuid()) {
-		skip("a file of another user", "not root");
-		return;
-	}
-	close(must(open(at, O_CREAT | O_WRONLY | O_CLOEXEC, 0666)));
-	must(chown(at, OTHER, OTHER) ? -errno : 0);
-	is(lkdf_open(options, &rt), -EPERM, "nor is a file of another written");
-	unlink(at);
-}
-
-/* ---- names -------------------------------------------------------------- */
-
-/* Each bit stays the same with a chance of one in 2^63. */
-#define NR_NAMES 64
-
-struct bits {
-	uint64_t all, any;
-	int nr;
-};
-
-/* What stands behind a number of digits and a mark. */
-static void add_bits(struct bits *b, const char *text)
-{
-	uint64_t value;
-
-	if (strlen(text) < 16 || strspn(text, "0123456789abcdef") != 16 ||
-	    sscanf(text, "%" SCNx64, &value) != 1)
-		return;
-	b->all &= value;
-	b->any |= value;
-	b->nr++;
-}
-
-/* The file that is first made in the folder. */
-static void add_temp(struct bits *b, int inotify)
-{
-	union {
-		struct inotify_event e;
-		char bytes[4096];
-	} event;
-	ssize_t n = read(inotify, event.bytes, sizeof(event.bytes));
-
-	if (n > (ssize_t)sizeof(event.e) &&
-	    !strncmp(event.e.name, "t.lkdf.", 7))
-		add_bits(b, event.e.name + 7);
-}
-
-static void names_are_random(const char *dir)
-{
-	struct bits ask = { UINT64_MAX, 0, 0 }, temp = ask;
-	int inotify = must(inotify_init1(IN_CLOEXEC | IN_NONBLOCK)), i;
-	const struct lkdf_stats_header *h;
-	char options[128], prefix[32];
-	struct lkdf *rt;
-
-	snprintf(prefix, sizeof(prefix), "lkdf-%x-", (unsigned)getpid());
-	snprintf(options, sizeof(options), "workers=1,trace=%s/t.lkdf", dir);
-	must(inotify_add_watch(inotify, dir, IN_CREATE));
-	for (i = 0; i < NR_NAMES; i++) {
-		rt = api_open(options);
-		h = ask_header();
-		if (!strncmp(h->ask, prefix, strlen(prefix)))
-			add_bits(&ask, h->ask + strlen(prefix));
-		munmap((void *)(uintptr_t)h, 4096);
-		add_temp(&temp, inotify);
-		must(lkdf_close(rt));
-		snprintf(options, sizeof(options), "%s/t.lkdf", dir);
-		unlink(options);
-		snprintf(options, sizeof(options), "workers=1,trace=%s/t.lkdf",
-			 dir);
-	}
-	close(inotify);
-	is(ask.nr, NR_NAMES, "names of sockets have 16 digits");
-	ok(!ask.all && ask.any == UINT64_MAX, "their bits are random");
-	is(temp.nr, NR_NAMES, "so have names of half-written recordings");
-	ok(!temp.all && temp.any == UINT64_MAX, "their bits, too");
-}
-
-static void names_are_made_in_a_folder(void)
-{
-	char dir[] = "/tmp/lkdf-names-XXXXXX";
-
-	if (!mkdtemp(dir)) {
-		skip("names", "no folder in /tmp");
-		return;
-	}
-	a_recording_is_led_nowhere(dir);
-	names_are_random(dir);
-	rmdir(dir);
-}
-
-static void without_random_bits_nobody_answers(void)
-{
-	int status = -1;
-	pid_t pid;
-
-	fflush(stdout);
-	pid = must(fork());
-	if (!pid) {
-		if (!seccomp_refuse(SYS_getrandom, ENOSYS))
-			_exit(77);
-		must(lkdf_open("workers=1", &(struct lkdf *){ NULL }));
-		_exit(ask_header()->ask[0] ? 1 : 0);
-	}
-	waitpid(pid, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip("without random bits", "no filters here");
-	else
-		is(status, 0, "without random bits there is no socket");
-}
-
 int main(void)
 {
 	tap_start(60);
 	dumpable_processes_answer_their_user();
 	unmapped_users_are_nobody();
 	root_of_the_namespace_is_answered();
+	root_without_rights_is_not_answered();
+	fewer_rights_than_the_process_are_too_few();
 	a_socket_of_another_is_sent_nothing();
-	names_are_made_in_a_folder();
-	without_random_bits_nobody_answers();
 	return tap_end();
 }

@@ -18,7 +18,7 @@ struct answer {
 static int ask_to_record(const char *name, int fd, struct answer *to)
 {
 	const struct lkdf_ask ask = { LKDF_STATS_MAGIC, LKDF_STATS_VERSION,
-				      LKDF_ASK_RECORD };
+				      LKDF_ASK_RECORD, ask_key() };
 	int s = must(ask_connect(name)), given;
 
 	ask_put(s, &ask, sizeof(ask), fd, fd >= 0 ? 1 : 0);

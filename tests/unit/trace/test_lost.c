@@ -95,7 +95,7 @@ static struct lkdf_answer record_some(struct lkdf *rt, struct lkdf_kind *k,
 {
 	const struct lkdf_stats_header *h = ask_header();
 	const struct lkdf_ask ask = { LKDF_STATS_MAGIC, LKDF_STATS_VERSION,
-				      LKDF_ASK_RECORD };
+				      LKDF_ASK_RECORD, h->ask_key };
 	int fd = must(open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 	int s = must(ask_connect(h->ask)), given;
 	struct lkdf_answer a;
