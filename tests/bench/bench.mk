@@ -53,7 +53,7 @@ API_TESTS += $(BENCH_DIR)/test_bench
 $(BENCH_DIR)/test_bench: $(addprefix $(BUILD)/tool/,tests/bench/test_bench.o \
 		tests/bench/shapes.o tests/bench/floor.o tools/bench/report.o \
 		tools/bench/peer.o tools/bench/machine.o tools/json.o \
-		tools/utf8.o tools/cli/cli.o)
+		tools/times.o tools/utf8.o tools/cli/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread
@@ -212,7 +212,7 @@ $(BENCH_DIR)/alloc_purity: tests/bench/alloc_purity.c $(LIB_INTERNAL)
 $(BENCH_DIR)/alloc_driver: $(addprefix $(BUILD)/tool/,\
 		tests/bench/alloc_driver.o tools/bench/report.o \
 		tools/bench/machine.o tools/bench/gate.o tools/json.o \
-		tools/utf8.o tools/cli/cli.o)
+		tools/times.o tools/utf8.o tools/cli/cli.o)
 	$(call say,LD)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm -lpthread

@@ -45,7 +45,7 @@ $(NUMA_DIR)/numa_libomp: tests/bench/numa/run_omp.c $(NUMA_COMMON)
 
 $(NUMA_DIR)/bench_numa: $(addprefix $(NUMA_DIR)/,bench_numa.o tally.o) \
 		$(COUNTER_DIR)/sections.o $(addprefix $(BUILD)/tool/tools/,\
-		bench/report.o bench/machine.o json.o utf8.o cli/cli.o)
+		bench/report.o bench/machine.o json.o times.o utf8.o cli/cli.o)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm
 
@@ -59,6 +59,6 @@ bench-numa: numa-programs ## remote accesses, counted in a machine, 20 minutes
 API_TESTS += $(NUMA_DIR)/test_tally
 $(NUMA_DIR)/test_tally: $(addprefix $(NUMA_DIR)/,test_tally.o tally.o) \
 		$(COUNTER_DIR)/sections.o $(addprefix $(BUILD)/tool/tools/,\
-		bench/report.o bench/machine.o json.o utf8.o cli/cli.o)
+		bench/report.o bench/machine.o json.o times.o utf8.o cli/cli.o)
 	$(call say,LD)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -lm
