@@ -48,6 +48,14 @@ static uint32_t attr_number(const struct cuda_device *d, unsigned what)
 	return v > 0 ? (uint32_t)v : 0;
 }
 
+/* A limit that the driver does not tell is compared by the driver alone. */
+static uint32_t attr_limit(const struct cuda_device *d, unsigned what)
+{
+	uint32_t v = attr_number(d, what);
+
+	return v ? v : UINT32_MAX;
+}
+
 bool cuda_has_managed(const struct cuda_device *d)
 {
 	return cuda_number(d, CU_ATTR_CONCURRENT_MANAGED) > 0;
@@ -85,10 +93,10 @@ struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 	cuda_open_io(d);
 	list_init(&d->graphs);
 	d->asked = ask_arch(d);
-	d->block_shared = attr_number(d, CU_ATTR_BLOCK_SHARED);
+	d->block_shared = attr_limit(d, CU_ATTR_BLOCK_SHARED);
 	for (i = 0; i < 3; i++) {
-		d->max_block[i] = attr_number(d, CU_ATTR_MAX_BLOCK_X + i);
-		d->max_grid[i] = attr_number(d, CU_ATTR_MAX_GRID_X + i);
+		d->max_block[i] = attr_limit(d, CU_ATTR_MAX_BLOCK_X + i);
+		d->max_grid[i] = attr_limit(d, CU_ATTR_MAX_GRID_X + i);
 	}
 	return d;
 }
@@ -143,10 +151,10 @@ int cuda_info(void *dev, struct lkdf_device_info *out)
 	out->nr_queues = d->foreign ? 1 : NR_QUEUES;
 	get_unit(d, out);
 	out->max_block = attr_number(d, CU_ATTR_MAX_BLOCK);
-	out->block_shared = d->block_shared;
+	out->block_shared = attr_number(d, CU_ATTR_BLOCK_SHARED);
 	out->block_registers = attr_number(d, CU_ATTR_BLOCK_REGISTERS);
 	for (i = 0; i < 3; i++)
-		out->max_grid[i] = d->max_grid[i];
+		out->max_grid[i] = attr_number(d, CU_ATTR_MAX_GRID_X + i);
 	out->max_value_bytes = is_late ? VALUE_BYTES : OLD_VALUE_BYTES;
 	out->max_queue_ops = QUEUE_OPS;
 	out->node = node_of(d);

@@ -36,6 +36,14 @@ static void tell_note(const struct cuda_settings *s)
 	err_clear();
 }
 
+/* The driver says so; where it does not answer nobody knows. */
+static bool is_zero(const struct cuda_device *d, unsigned what)
+{
+	int v = 1;
+
+	return !d->cuda.cuDeviceGetAttribute(&v, what, d->id) && !v;
+}
+
 /* 0: the card can be used; else -errno with a text. */
 static int check_card(const struct cuda_device *d)
 {
@@ -48,8 +56,7 @@ static int check_card(const struct cuda_device *d)
 			   "cuda: card %d, %s: its compute mode is prohibited, "
 			   "which lets no process use it (nvidia-smi -c)",
 			   d->id, name);
-	if (!cuda_number(d, CU_ATTR_WORDS_V1) &&
-	    !cuda_number(d, CU_ATTR_WORDS_64))
+	if (is_zero(d, CU_ATTR_WORDS_V1) && is_zero(d, CU_ATTR_WORDS_64))
 		return err(-EOPNOTSUPP,
 			   "cuda: card %d, %s: its streams write no words "
 			   "(stream memory operations)",

@@ -91,9 +91,27 @@ $(CUDA_DEVICE): $(FAKE_CUDA)/%: $(BUILD)/tests/api/% | $(FAKE_LIBS)
 CUDA_CHECK := $(filter $(addprefix %/test_,kernel_ports kernel_loop \
 	kernel_memory region within),$(CUDA_DEVICE))
 
+# The same on drivers and cards other than the one that was recorded, by words
+# of FAKE_CUDA_LIKE (tests/cuda/fake/like.c) that are devices.
+CUDA_LIKES := current no_pools old sm_100
+CUDA_LIKE := $(foreach w,$(CUDA_LIKES),\
+	$(CUDA_DEVICE:$(FAKE_CUDA)/%=$(FAKE_CUDA)/like/$w/%))
+$(CUDA_LIKE): $(FAKE_CUDA)/like/%:
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nFAKE_CUDA_LIKE=%s exec %s "$$@"\n' \
+		$(firstword $(subst /, ,$*)) \
+		$(FAKE_CUDA)/$(patsubst $(firstword $(subst /, ,$*))/%,%,$*) >$@
+	$(Q)chmod +x $@
+$(CUDA_LIKE): | $(CUDA_DEVICE)
+
+# make check has one for each word.
+CUDA_CHECK += $(addprefix $(FAKE_CUDA)/like/,current/device/test_region \
+	no_pools/device/test_kernel_memory old/device/test_region \
+	sm_100/device/test_within)
+
 .PHONY: check-cuda gpu-pack
-check-cuda: $(CUDA_DEVICE) ## tests of devices on the driver of CUDA for tests
-	$(Q)tests/run.sh $(CUDA_DEVICE)
+check-cuda: $(CUDA_DEVICE) $(CUDA_LIKE) ## tests of devices on drivers of CUDA for tests
+	$(Q)tests/run.sh $(CUDA_DEVICE) $(CUDA_LIKE)
 
 # Texts that the compiler for tests has compiled, compiled by NVRTC.
 GPU_FILL := $(BUILD)/tests/gpu/fill

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Each call of the driver that the library makes fails once with each error
- * that the recorded driver gives for it: a task that fails says the call or the
- * error, the others are right, nothing hangs and the runtime closes. Each case
- * is a process of its own.
+ * that the recorded driver gives for it, and for ever with the first of them: a
+ * task that fails says the call or the error, the others are right, nothing
+ * hangs and the runtime closes. Each case is a process of its own.
  */
 #include "tests/cuda/cache.h"
 #include "tests/cuda/child.h"
@@ -125,7 +125,8 @@ static int use_device(void)
 /*
  * Has the text the name of a driver's error? Where bytes are lost on their way
  * home the reader is told so; of a function without the entry its name is told;
- * and the error of cuFuncGetParamInfo is what ends the list of parameters.
+ * the error of cuFuncGetParamInfo is what ends the list of parameters; and a
+ * card that tells no attribute has no managed memory.
  */
 static bool has_reason(const struct child *c)
 {
@@ -134,6 +135,7 @@ static bool has_reason(const struct child *c)
 		"could not give them back",
 		"the code has no kernel",
 		"parameters, 2 are given",
+		"LKDF_MEM_MANAGED: device cuda has none",
 	};
 	size_t i;
 
@@ -168,13 +170,14 @@ static struct child children[AT_A_TIME];
 static size_t nr_children;
 
 /* Some at a time: each waits for the driver. */
-static void start_case(const struct cuda_fault *f, unsigned error)
+static void start_case(const struct cuda_fault *f, unsigned error,
+		       const char *how)
 {
 	struct child *c = &children[nr_children % AT_A_TIME];
 
 	if (nr_children++ >= AT_A_TIME)
 		tell_child(c);
-	snprintf(c->fail, sizeof(c->fail), "%s=%u", f->call, error);
+	snprintf(c->fail, sizeof(c->fail), "%s=%u%s", f->call, error, how);
 	c->is_elsewhere = f->is_elsewhere;
 	start_child(c, use_device);
 }
@@ -185,22 +188,44 @@ static void each_call_fails_once(void)
 	struct child first = { .fail = "cuInit=0" };
 	size_t i, k;
 
-	cache_begin();
 	start_child(&first, use_device);
 	is(end_child(&first), 0, "without an error all is right");
 	for (i = 0; i < NR_CUDA_FAULTS; i++)
 		for (k = 0; k < CUDA_FAULT_ERRORS && cuda_faults[i].error[k];
 		     k++)
-			start_case(&cuda_faults[i], cuda_faults[i].error[k]);
+			start_case(&cuda_faults[i], cuda_faults[i].error[k],
+				   "");
+}
+
+/* From its first call on, and from its third. */
+static void each_call_fails_for_ever(void)
+{
+	size_t i;
+
+	for (i = 0; i < NR_CUDA_FAULTS; i++) {
+		if (!cuda_faults[i].error[0])
+			continue;
+		start_case(&cuda_faults[i], cuda_faults[i].error[0], "@1+");
+		start_case(&cuda_faults[i], cuda_faults[i].error[0], "@3+");
+	}
+}
+
+static void tell_rest(void)
+{
+	size_t i;
+
 	for (i = nr_children - AT_A_TIME; i < nr_children; i++)
 		tell_child(&children[i % AT_A_TIME]);
-	cache_end();
 }
 
 int main(void)
 {
 	tap_start(240);
 	setenv("LKDF_TEST_DEVICE", "cuda", 1);
+	cache_begin();
 	each_call_fails_once();
+	each_call_fails_for_ever();
+	tell_rest();
+	cache_end();
 	return tap_end();
 }

@@ -19,6 +19,7 @@ static const struct other {
 	{ "no_pools,current", NULL, true, "serial=yes" },
 	{ "old", "one of CUDA 12.2", true, "workers=2" },
 	{ "old", "one of CUDA 12.2", true, "serial=yes" },
+	{ "sm_100", NULL, true, "workers=2" },
 	{ "no_words", "its streams write no words", false, "workers=2" },
 	{ "prohibited", "its compute mode is prohibited", false, "workers=2" },
 	{ NULL, NULL, false, NULL },

@@ -63,7 +63,9 @@ memory_add_five(struct lkdf *rt, struct lkdf_place *p, const void *block)
 	struct lkdf_block_info b = { .size = sizeof(b) };
 	const struct lkdf_code code[] = {
 		{ .device = "emu", .image = "add_five" },
-		{ .device = driver_name(), .image = driver_text(memory_text) },
+		{ .device = driver_name(),
+		  .image = driver_text(memory_text),
+		  .entry = "add_five" },
 	};
 	const struct lkdf_param param = { .from = LKDF_PARAM_VALUE,
 					  .bytes = sizeof(b.device_ptr),

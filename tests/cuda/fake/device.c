@@ -204,6 +204,8 @@ static int other_value(unsigned attribute, int value)
 	case CU_ATTR_WORDS_V1:
 	case CU_ATTR_WORDS_64:
 		return like(LIKE_NO_WORDS) ? 0 : value;
+	case CU_ATTR_MAJOR:
+		return like(LIKE_SM_100) ? 10 : value;
 	case CU_ATTR_COMPUTE_MODE:
 		return like(LIKE_PROHIBITED) ? 2 : value;
 	default:

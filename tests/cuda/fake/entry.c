@@ -5,7 +5,8 @@
  *
  * FAKE_CUDA_FAIL=cuMemAlloc=2@3,cuLaunchKernel=700 lets the third cuMemAlloc
  * fail once with error 2 and the first launch with 700, which is a fault and
- * stays, as it does on a card. Programs say the same by fake_cuda_fail().
+ * stays, as it does on a card. With cuMemAlloc=2@3+ the third and all later
+ * ones fail. Programs say the same by fake_cuda_fail().
  */
 #include "tests/cuda/fake/fake.h"
 
@@ -27,7 +28,7 @@ struct fail {
 	enum entry entry;
 	cu_result result;
 	unsigned after;
-	bool is_set;
+	bool is_set, stays; /* stays: it is no plan of one call */
 };
 
 static const struct row {
@@ -159,7 +160,7 @@ static int find_entry(const char *name, size_t size)
 	return -1;
 }
 
-static int add_fail(int entry, unsigned result, unsigned after)
+static int add_fail(int entry, unsigned result, unsigned after, bool stays)
 {
 	size_t i;
 
@@ -167,7 +168,8 @@ static int add_fail(int entry, unsigned result, unsigned after)
 		;
 	if (entry < 0 || i == MAX_FAILS)
 		return -EINVAL;
-	fails[i] = (struct fail){ (enum entry)entry, result, after, true };
+	fails[i] =
+		(struct fail){ (enum entry)entry, result, after, true, stays };
 	return 0;
 }
 
@@ -175,6 +177,7 @@ static int add_fail(int entry, unsigned result, unsigned after)
 static void read_fails(const char *s)
 {
 	unsigned result, nth;
+	bool stays;
 	size_t size;
 	char *end;
 
@@ -183,7 +186,9 @@ static void read_fails(const char *s)
 		result = (unsigned)strtoul(s[size] ? s + size + 1 : "", &end,
 					   10);
 		nth = *end == '@' ? (unsigned)strtoul(end + 1, &end, 10) : 1;
-		if (add_fail(find_entry(s, size), result, nth - 1) ||
+		stays = *end == '+';
+		end += stays;
+		if (add_fail(find_entry(s, size), result, nth - 1, stays) ||
 		    (*end && *end != ',')) {
 			fprintf(stderr, "FAKE_CUDA_FAIL: no %s\n", s);
 			abort();
@@ -204,15 +209,19 @@ __attribute__((constructor)) static void begin_library(void)
 	read_fails(getenv("FAKE_CUDA_FAIL"));
 }
 
-/* The error that a test wants of this call, once. */
+/* The error that a test wants of this call. */
 static cu_result planned_fail(enum entry e)
 {
 	size_t i;
 
 	for (i = 0; i < MAX_FAILS; i++) {
-		if (!fails[i].is_set || fails[i].entry != e || fails[i].after--)
+		if (!fails[i].is_set || fails[i].entry != e)
 			continue;
-		fails[i].is_set = false;
+		if (fails[i].after) {
+			fails[i].after--;
+			continue;
+		}
+		fails[i].is_set = fails[i].stays;
 		if (error_is_fault(fails[i].result) && !fault) {
 			fault = fails[i].result;
 			fault_since_ns = now_ns() - 2 * (int64_t)FAULT_NS;
@@ -305,7 +314,7 @@ API int fake_cuda_fail(const char *call, unsigned result, unsigned after)
 	int rc;
 
 	fake_lock();
-	rc = add_fail(find_entry(call, strlen(call)), result, after);
+	rc = add_fail(find_entry(call, strlen(call)), result, after, false);
 	fake_unlock();
 	return rc;
 }
@@ -344,10 +353,9 @@ API cu_result cuGetProcAddress_v2(const char *symbol, void **f, int version,
 	unsigned told;
 	int i, since;
 
-	(void)flags;
 	if (!symbol)
 		raise(SIGSEGV); /* as the driver does */
-	if (version > driver_version())
+	if (version > driver_version() || flags > 2)
 		return 1;
 	status = status ? status : &told;
 	*f = NULL;

@@ -163,7 +163,8 @@ cu_result cuStreamWaitEvent(cu_stream handle, cu_event e, unsigned flags)
 	struct CUstream_st *s = NULL;
 	struct op *o;
 
-	(void)flags;
+	if (!r && flags > 1)
+		r = 1;
 	if (!r)
 		r = stream_find(E_cuStreamWaitEvent, handle, &s);
 	if (!r)

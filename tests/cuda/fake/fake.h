@@ -65,6 +65,7 @@ enum like {
 	LIKE_NO_WORDS, /* streams write no words */
 	LIKE_PROHIBITED, /* the card's compute mode lets no process in */
 	LIKE_OLD, /* a driver of CUDA 12.2 */
+	LIKE_SM_100, /* a card of compute capability 10.0 */
 	NR_LIKES
 };
 

@@ -13,7 +13,7 @@
 static const char *const words[NR_LIKES] = {
 	[LIKE_CURRENT] = "current",   [LIKE_NO_POOLS] = "no_pools",
 	[LIKE_NO_WORDS] = "no_words", [LIKE_PROHIBITED] = "prohibited",
-	[LIKE_OLD] = "old",
+	[LIKE_OLD] = "old",	      [LIKE_SM_100] = "sm_100",
 };
 
 static bool is_like[NR_LIKES];
