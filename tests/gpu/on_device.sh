@@ -199,6 +199,9 @@ faults_part() {
 			$(tests_of cuda | grep -v conformance)
 	)
 	row faults "$(count "$out/faults.txt")"
+	grep '^# replay: ' "$out/faults.txt" | while read -r _ _ figures; do
+		row replay "$figures"
+	done
 	count "$out/faults.txt" >/dev/null || bad
 }
 
