@@ -87,19 +87,26 @@ static int check_wrap(struct lkdf *rt, const void *wrap)
 	return rc;
 }
 
-int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
-		     struct lkdf_data **out)
+/* Reads the attributes; refuses what both calls that create refuse. */
+static int take_attr(struct lkdf *rt, const struct lkdf_data_attr *attr,
+		     struct lkdf_data **out, struct lkdf_data_attr *to)
 {
-	struct lkdf_data_attr a;
 	int rc = border_runtime(rt);
 
 	if (rc)
 		return rc;
 	if (!attr || !out)
 		return err(-EINVAL, "data: attributes or out is NULL");
-	rc = border_copy(attr, &a, sizeof(a), "lkdf_data_attr");
-	if (!rc)
-		rc = check_attr(rt, &a);
+	rc = border_copy(attr, to, sizeof(*to), "lkdf_data_attr");
+	return rc ? rc : check_attr(rt, to);
+}
+
+int lkdf_data_create(struct lkdf *rt, const struct lkdf_data_attr *attr,
+		     struct lkdf_data **out)
+{
+	struct lkdf_data_attr a;
+	int rc = take_attr(rt, attr, out, &a);
+
 	if (!rc)
 		rc = check_wrap(rt, a.wrap);
 	return rc ? rc : data_create(rt, &a, out);
@@ -109,15 +116,8 @@ int lkdf_data_create_many(struct lkdf *rt, const struct lkdf_data_attr *attr,
 			  uint32_t nr, struct lkdf_data **out)
 {
 	struct lkdf_data_attr a;
-	int rc = border_runtime(rt);
+	int rc = take_attr(rt, attr, out, &a);
 
-	if (rc)
-		return rc;
-	if (!attr || !out)
-		return err(-EINVAL, "data: attributes or out is NULL");
-	rc = border_copy(attr, &a, sizeof(a), "lkdf_data_attr");
-	if (!rc)
-		rc = check_attr(rt, &a);
 	if (rc)
 		return rc;
 	if (a.name || a.wrap)

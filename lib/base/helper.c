@@ -2,11 +2,25 @@
 #include "base/helper.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS 1000000000
 #define AGAIN_NS 1000000 /* between two tries to cancel */
+
+int helper_start(pthread_t *thread, const pthread_attr_t *attr,
+		 void *(*fn)(void *), void *arg)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	rc = pthread_create(thread, attr, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return rc;
+}
 
 void helper_begin(void)
 {

@@ -13,6 +13,14 @@
 #include <poll.h>
 #include <pthread.h>
 
+/*
+ * Starts a thread with all signals blocked: none of the program's comes to it.
+ * attr may be NULL. Returns what pthread_create() returns. For any thread of
+ * the library, whether it polls or not.
+ */
+int helper_start(pthread_t *thread, const pthread_attr_t *attr,
+		 void *(*fn)(void *), void *arg);
+
 /* First thing on the thread. */
 void helper_begin(void);
 

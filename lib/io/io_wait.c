@@ -14,7 +14,6 @@
 #include "io/io_ring.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -265,7 +264,6 @@ static void make_wake(struct io_wait *q)
 /* Under lock. The new thread starts with all signals blocked. */
 static int start_poller(struct lkdf *rt, struct io_wait *q)
 {
-	sigset_t all, old;
 	int rc;
 
 	mutex_assert_held(&q->lock);
@@ -273,10 +271,7 @@ static int start_poller(struct lkdf *rt, struct io_wait *q)
 		q->has_thread = true;
 		/* So that it is rung, and not cancelled, when it is to stop. */
 		make_wake(q);
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		rc = pthread_create(&q->thread, NULL, poll_main, rt);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		rc = helper_start(&q->thread, NULL, poll_main, rt);
 		if (rc)
 			return -EAGAIN;
 	}

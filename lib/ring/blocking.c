@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/thrown.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +173,6 @@ static void *thread_main(void *arg)
 static int add_thread(struct blocking *b)
 {
 	struct blocking_thread *t = &b->threads[b->nr_threads];
-	sigset_t all, old;
 	pthread_attr_t attr;
 	int rc;
 
@@ -186,10 +185,7 @@ static int add_thread(struct blocking *b)
 					  (size_t)b->attr.stack_kib * 1024);
 	t->pool = b;
 	t->id = b->nr_threads;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&t->thread, &attr, thread_main, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = helper_start(&t->thread, &attr, thread_main, t);
 	pthread_attr_destroy(&attr);
 	if (rc)
 		return err(-rc, "blocking: cannot start thread %d: %s", t->id,

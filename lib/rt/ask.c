@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <lkdf/runtime.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,19 +234,6 @@ static int listen_somewhere(struct ask *a, char *name, size_t size)
 	return a->stop.fd < 0 ? -errno : 0;
 }
 
-/* The new thread starts with all signals blocked. */
-static int start_thread(struct ask *a)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&a->thread, NULL, ask_main, a);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return -rc;
-}
-
 static void destroy_ask(struct ask *a)
 {
 	own_fd_close(&a->socket);
@@ -270,7 +256,7 @@ static int create_ask(struct lkdf *rt, char *name, size_t size)
 	if (!rc)
 		rc = listen_somewhere(a, name, size);
 	if (!rc)
-		rc = start_thread(a);
+		rc = -helper_start(&a->thread, NULL, ask_main, a);
 	if (rc)
 		destroy_ask(a);
 	else

@@ -2,6 +2,7 @@
 #include "rt/watch.h"
 
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "core/watch.h"
@@ -10,7 +11,6 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -139,15 +139,11 @@ int watch_init(struct lkdf *rt)
 int watch_start(struct lkdf *rt)
 {
 	struct watch *w = rt->watch;
-	sigset_t all, old;
 	int rc;
 
 	if (!w)
 		return 0;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&w->thread, NULL, watch_main, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = helper_start(&w->thread, NULL, watch_main, w);
 	return rc ? err(-EAGAIN, "stall: no thread to watch: %s", strerror(rc))
 		  : 0;
 }

@@ -5,7 +5,6 @@
 #include "base/thread.h"
 #include "base/util.h"
 
-#include <signal.h>
 #include <sys/eventfd.h>
 
 /* For each time that it has heard something. */
@@ -64,16 +63,12 @@ static void *listen_main(void *arg)
 /* The new thread starts with all signals blocked. */
 static bool start_listener(struct listener *l)
 {
-	sigset_t all, old;
 	int rc;
 
 	l->stop = own_fd_of(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (l->stop.fd < 0)
 		return false;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&l->thread, NULL, listen_main, l);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = helper_start(&l->thread, NULL, listen_main, l);
 	if (rc)
 		own_fd_close(&l->stop);
 	return !rc;

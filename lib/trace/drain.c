@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/futex.h"
+#include "base/helper.h"
 #include "base/util.h"
 #include "trace/about.h"
 #include "trace/before.h"
@@ -21,7 +22,6 @@
 
 #include <errno.h>
 #include <lkdf/runtime.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,13 +341,9 @@ static void *drain_main(void *arg)
 
 static int start_thread(struct trace_drain *d)
 {
-	sigset_t all, old;
 	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&d->ending.thread, NULL, drain_main, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = helper_start(&d->ending.thread, NULL, drain_main, d);
 	return rc ? err(-rc, "trace: no thread for the file: %s", strerror(rc))
 		  : 0;
 }
