@@ -143,6 +143,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 	       void **depend, int priority, void *detach);
 void GOMP_taskwait(void);
 void GOMP_taskwait_depend(void **depend);
+void GOMP_taskwait_depend_nowait(void **depend);
 void GOMP_taskyield(void);
 void GOMP_taskgroup_start(void);
 void GOMP_taskgroup_end(void);

@@ -45,6 +45,8 @@ struct env {
 	unsigned thread_limit;
 	unsigned nr_teams, team_num; /* of the teams construct around */
 	bool is_dynamic;
+	int device; /* of constructs that name none */
+	uintptr_t allocator; /* of calls that name none */
 };
 
 /* Places, from one on. */
@@ -60,6 +62,7 @@ struct settings {
 	unsigned nr_teams, teams_limit; /* of teams constructs; 0: as ever */
 	unsigned bind[MAX_LEVELS]; /* by level, as OMP_PROC_BIND has it */
 	unsigned nr_binds;
+	bool shows_affinity; /* OMP_DISPLAY_AFFINITY */
 	char options[256]; /* of lkdf_open() */
 	char binding[300]; /* the same, where there are no places */
 };
@@ -141,6 +144,7 @@ struct team {
 	struct env env; /* of its threads, to begin with */
 	struct part part; /* places of its threads */
 	unsigned bind, place; /* enum bind; the first thread's */
+	bool shows_affinity; /* each thread writes a line */
 	struct reduction *reductions; /* of its tasks, or NULL */
 
 	/* A team of one: tasks whose end waits for an event of the program. */
@@ -163,7 +167,8 @@ struct self {
 	const void *task; /* another address for each task that runs; or NULL */
 	struct env env;
 	unsigned num;
-	bool is_final;
+	bool is_explicit,
+		is_final; /* of the task: no thread of a region is it */
 	struct depends *depends; /* of its children; NULL: of none */
 	struct reduction *reductions; /* of tasks, the innermost; or NULL */
 	unsigned depth; /* groups of tasks around, and the region */
@@ -195,6 +200,9 @@ struct pool *pool_own(unsigned nr);
 /* Another one, for a region; NULL: none. */
 struct pool *pool_borrow(unsigned nr);
 void pool_return(struct pool *p);
+
+/* Outside of all regions: closes those that no thread uses, and its own. */
+void pool_pause(void);
 
 /* Threads of a region that asks for none: as many as lkdf has workers then. */
 unsigned pool_default(void);
@@ -343,7 +351,8 @@ void league_set_threads(int nr);
 
 /* ---- ends --------------------------------------------------------------- */
 
-/* A line on standard error. */
+/* A line on standard error as it is; and one with the library's name. */
+void gomp_write(const char *text);
 void __attribute__((format(printf, 1, 2))) gomp_say(const char *fmt, ...);
 
 /* A line on standard error, and the end of the process. */

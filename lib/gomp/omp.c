@@ -6,6 +6,7 @@
 #include "gomp/calls.h"
 #include "gomp/gomp.h"
 #include "gomp/places.h"
+#include "gomp/theirs.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -132,6 +133,17 @@ ASK(omp_in_final)
 	return gomp_self.is_final;
 }
 
+ASK(omp_in_explicit_task)
+{
+	return gomp_self.is_explicit;
+}
+
+ASK(omp_get_default_device)
+{
+	team_self();
+	return gomp_self.env.device;
+}
+
 ASK(omp_get_cancellation)
 {
 	return 0;
@@ -196,6 +208,12 @@ SET(omp_set_max_active_levels)
 		gomp_self.env.max_levels = (unsigned)n;
 }
 
+SET(omp_set_default_device)
+{
+	team_self();
+	gomp_self.env.device = n < 0 ? 0 : n;
+}
+
 ASK(omp_get_num_teams)
 {
 	team_self();
@@ -225,6 +243,50 @@ SET(omp_set_num_teams)
 SET(omp_set_teams_thread_limit)
 {
 	league_set_threads(n);
+}
+
+/* ---- pauses ------------------------------------------------------------- */
+
+#define OMP_INITIAL_DEVICE (-1)
+
+int omp_pause_resource(int kind, int device);
+int omp_pause_resource_(const int32_t *kind, const int32_t *device);
+int omp_pause_resource_all(int kind);
+int omp_pause_resource_all_(const int32_t *kind);
+
+/* Threads go, if none of them is in a region; 0, or -1. */
+static int pause_host(void)
+{
+	if (team_self()->level)
+		return -1;
+	pool_pause();
+	return 0;
+}
+
+int omp_pause_resource(int kind, int device)
+{
+	const struct theirs *t = theirs_get();
+
+	if (device == OMP_INITIAL_DEVICE || !t->get_initial_device ||
+	    device == t->get_initial_device())
+		return pause_host();
+	return t->pause_resource ? t->pause_resource(kind, device) : -1;
+}
+
+int omp_pause_resource_(const int32_t *kind, const int32_t *device)
+{
+	return omp_pause_resource(*kind, *device);
+}
+
+int omp_pause_resource_all(int kind)
+{
+	(void)kind;
+	return pause_host();
+}
+
+int omp_pause_resource_all_(const int32_t *kind)
+{
+	return omp_pause_resource_all(*kind);
 }
 
 /* ---- with arguments ----------------------------------------------------- */

@@ -228,16 +228,10 @@ unsigned pool_default(void)
 	return nr ? nr : open_default();
 }
 
-/*
- * The file of a recording is written at close. Where a region is under way,
- * or a thread other than this one has a pool, that one is left alone.
- */
-__attribute__((destructor)) static void close_idle(void)
+static void close_idle(void)
 {
 	struct pool *p;
 
-	if (own && (!gomp_self.team || !gomp_self.team->level))
-		close_own();
 	pthread_mutex_lock(&pools.lock);
 	while ((p = pools.idle) != NULL) {
 		pools.idle = p->next;
@@ -246,4 +240,23 @@ __attribute__((destructor)) static void close_idle(void)
 		pthread_mutex_lock(&pools.lock);
 	}
 	pthread_mutex_unlock(&pools.lock);
+}
+
+void pool_pause(void)
+{
+	if (own)
+		close_own();
+	close_idle();
+}
+
+/*
+ * The file of a recording is written at close. Where a region is under way,
+ * or a thread other than this one has a pool, that one is left alone.
+ */
+__attribute__((destructor)) static void close_all(void)
+{
+	if (!gomp_self.team || !gomp_self.team->level)
+		pool_pause();
+	else
+		close_idle();
 }

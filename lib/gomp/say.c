@@ -9,6 +9,11 @@
 #include <stdio.h>
 #include <unistd.h>
 
+void gomp_write(const char *text)
+{
+	dprintf(STDERR_FILENO, "%s\n", text);
+}
+
 void gomp_say(const char *fmt, ...)
 {
 	char text[512];

@@ -339,6 +339,7 @@ __attribute__((constructor)) static void read_all(void)
 	set_number("OMP_NUM_TEAMS", INT_MAX, &settings.nr_teams);
 	set_number("OMP_TEAMS_THREAD_LIMIT", INT_MAX, &settings.teams_limit);
 	read_bool("OMP_DYNAMIC", &settings.env.is_dynamic);
+	read_bool("OMP_DISPLAY_AFFINITY", &settings.shows_affinity);
 	/* Bodies here are OpenMP's own threads. */
 	add_option("%s", "omp=no");
 	add_stack();

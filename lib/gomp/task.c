@@ -45,6 +45,7 @@ static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num,
 	self->team = h->team;
 	self->c = c;
 	self->task = task;
+	self->is_explicit = true;
 	self->env = h->env ? *h->env : h->team->env;
 	self->num = num;
 	self->is_final = h->is_final;
@@ -65,6 +66,7 @@ static void end_task(const struct self *before)
 	self->team = before->team;
 	self->c = before->c;
 	self->task = before->task;
+	self->is_explicit = before->is_explicit;
 	self->env = before->env;
 	self->num = before->num;
 	self->is_final = before->is_final;
@@ -172,7 +174,8 @@ static bool is_same_env(const struct env *a, const struct env *b)
 	       a->chunk == b->chunk && a->max_levels == b->max_levels &&
 	       a->bind == b->bind && a->thread_limit == b->thread_limit &&
 	       a->nr_teams == b->nr_teams && a->team_num == b->team_num &&
-	       a->is_dynamic == b->is_dynamic;
+	       a->is_dynamic == b->is_dynamic && a->device == b->device &&
+	       a->allocator == b->allocator;
 }
 
 static __attribute__((noinline)) struct env *copy_env(void)
@@ -225,6 +228,7 @@ static void run_now(const struct task_args *a)
 	struct self before = gomp_self;
 
 	gomp_self.task = &before;
+	gomp_self.is_explicit = true;
 	gomp_self.is_final = will_be_final(a);
 	gomp_self.depends = NULL;
 	if (a->copy) {
@@ -442,6 +446,20 @@ void GOMP_taskwait_depend(void **depend)
 {
 	(void)depend;
 	task_wait();
+}
+
+static void do_nothing(void *data)
+{
+	(void)data;
+}
+
+/* A task that has nothing to do, but for what it waits for and who for it. */
+void GOMP_taskwait_depend_nowait(void **depend)
+{
+	char none = 0;
+
+	GOMP_task(do_nothing, &none, NULL, 0, 1, true, TASK_DEPEND, depend, 0,
+		  NULL);
 }
 
 void GOMP_taskyield(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Regions and what their threads do together. */
+#include "gomp/affinity.h"
 #include "gomp/calls.h"
 #include "gomp/depend.h"
 #include "gomp/detach.h"
@@ -7,6 +8,7 @@
 #include "gomp/names.h"
 #include "gomp/places.h"
 #include "gomp/reduce.h"
+#include "gomp/theirs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,10 @@ struct team *team_start(void)
 	struct self *self = &gomp_self;
 
 	outside.nr = 1;
-	outside.env = self->env = settings_get()->env;
+	outside.env = settings_get()->env;
+	outside.env.device = theirs_device();
+	outside.env.allocator = theirs_allocator();
+	self->env = outside.env;
 	self->team = &outside;
 	self->share = &outside.first;
 	return self->team;
@@ -48,6 +53,8 @@ static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
 	struct team *t = u;
 
 	team_enter(t, c, num, &before);
+	if (unlikely(t->shows_affinity))
+		affinity_show();
 	t->fn(t->data);
 	share_leave();
 	depends_free(gomp_self.depends);
@@ -136,6 +143,9 @@ static void run_several(struct team *t, struct pool *p)
 	memset(p->tally, 0, t->nr * sizeof(*p->tally));
 	t->pool = p;
 	t->nr_active++;
+	/* As libgomp: inside of others, and where their number is new. */
+	t->shows_affinity = settings_get()->shows_affinity &&
+			    (t->nr_active > 1 || p->size != t->nr);
 	if (t->nr < 2 || size_gang(p, t->nr) ||
 	    lkdf_gang_run(p->gang, t->nr, run_member, t)) {
 		t->nr_active--;

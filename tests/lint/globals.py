@@ -26,6 +26,7 @@ ALLOWED = {
     'lib/gomp/places.c': 'OMP_PLACES is the process\'s, a place a thread\'s',
     'lib/gomp/pool.c': 'OpenMP has one pool for each thread that begins regions',
     'lib/gomp/settings.c': 'OMP_* variables are the process\'s',
+    'lib/gomp/theirs.c': 'calls of libgomp are found once',
     'lib/gomp/sync.c': 'critical and atomic have one lock per process',
     'lib/gomp/team.c': 'what a thread is to OpenMP, in its own storage',
     'lib/trace/last_signal.c': 'a handler of a signal is the whole process\'s',
