@@ -7,9 +7,11 @@ BPF_OBJ := $(BPF_SRC:%.c=$(BUILD)/%.o)
 BPF_ALL := $(BUILD)/bpf/lkdf_probe.bpf.o
 BPF_SKEL := $(BUILD)/bpf/lkdf_probe.skel.h
 BPF_MACHINE := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(MACHINE)))
+# Debian has headers of the machine in a folder of their own; clang 17 and later do not
+# print its name.
 BPF_CFLAGS := -g -O2 -Wall $(ERROR) -target bpf -mcpu=v3 \
 	-D__TARGET_ARCH_$(BPF_MACHINE) -Ibpf/uapi -ffile-prefix-map=$(CURDIR)=. \
-	-idirafter /usr/include/$(shell $(CC) -print-multiarch 2>/dev/null)
+	-idirafter /usr/include/$(MACHINE)-linux-gnu
 # For the tool.
 BPF_LIBS := $(if $(HAVE_BPF),-lbpf -lelf -lz)
 BPF_CPPFLAGS := $(if $(HAVE_BPF),-DLKDF_HAVE_BPF -I$(BUILD)/bpf)

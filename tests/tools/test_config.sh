@@ -110,6 +110,16 @@ for flags in '-O2 -Wp,-D_FORTIFY_SOURCE=3' -O0; do
 	rm -rf "$dir/b/lib"
 done
 
+# clang 17 and later are such compilers.
+cat >"$dir/cc" <<'END'
+#!/bin/sh
+[ "$1" != -print-multiarch ] && exec gcc "$@"
+END
+chmod +x "$dir/cc"
+make CC="$dir/cc" BUILD="$dir/b" -n V=1 "$dir/b/bpf/slots.bpf.o" >"$dir/log" 2>&1 &&
+	grep -q ' /usr/include/[a-z0-9_]*-linux-gnu ' "$dir/log"
+ok $? "BPF programs find the machine's headers with a compiler that does not name them"
+
 env -u CC make BUILD="$dir/b" -n V=1 URING=0 CROSS_COMPILE=none- \
 	"$dir/b/liblkdf.a" \
 	"$dir/b/liblkdf.so.$(sed -n 's/^VERSION := //p' Makefile)" \
