@@ -33,14 +33,15 @@ enum {
 };
 
 static struct allocator {
-	const char *name, *preload;
+	const char *name, *preload, *newer;
 	bool is_absent;
 } allocator[NR_ALLOCATORS] = {
-	[LKDF] = { "lkdf", NULL, false },
-	[GLIBC] = { "glibc", "", false },
-	[MIMALLOC] = { "mimalloc", "libmimalloc.so.2.0", false },
-	[JEMALLOC] = { "jemalloc", "libjemalloc.so.2", false },
-	[TBB] = { "tbbmalloc", "libtbbmalloc_proxy.so.2", false },
+	[LKDF] = { "lkdf", NULL, NULL, false },
+	[GLIBC] = { "glibc", "", NULL, false },
+	[MIMALLOC] = { "mimalloc", "libmimalloc.so.2.0", "libmimalloc.so.3",
+		       false },
+	[JEMALLOC] = { "jemalloc", "libjemalloc.so.2", NULL, false },
+	[TBB] = { "tbbmalloc", "libtbbmalloc_proxy.so.2", NULL, false },
 };
 
 static struct {
@@ -124,10 +125,16 @@ static bool measure(const struct allocator *a, const char *what,
 }
 
 /* A library that the loader does not find is only a line on stderr: look. */
-static void find_allocators(void)
+static bool is_loaded(const char *preload, const char *name)
 {
 	char *argv[] = { "/bin/cat", "/proc/self/maps", NULL };
 	static char text[1 << 16];
+
+	return ask(preload, argv, text, sizeof(text)) && strstr(text, name);
+}
+
+static void find_allocators(void)
+{
 	int i;
 
 	allocator[LKDF].preload = bench.lib;
@@ -136,9 +143,12 @@ static void find_allocators(void)
 
 		if (!*a->preload)
 			continue;
-		a->is_absent = !ask(a->preload, argv, text, sizeof(text)) ||
-			       !strstr(text, i == LKDF ? "liblkdf-malloc"
-						       : a->preload);
+		a->is_absent = !is_loaded(
+			a->preload, i == LKDF ? "liblkdf-malloc" : a->preload);
+		if (a->is_absent && a->newer && is_loaded(a->newer, a->newer)) {
+			a->preload = a->newer;
+			a->is_absent = false;
+		}
 		if (a->is_absent)
 			printf("  absent  %s: cannot be preloaded\n", a->name);
 	}

@@ -8,8 +8,9 @@
 . "$(dirname "$0")/tap.sh"
 # Names of targets are below $BUILD as it was given.
 given=${BUILD:-build/few}
-packages='libc6-dev linux-libc-dev libcrypt-dev libhwloc-dev libnuma-dev
-liburing-dev libstdc++-12-dev'
+version=$(g++ -dumpversion | cut -d . -f 1)
+packages="libc6-dev linux-libc-dev libcrypt-dev libhwloc-dev libnuma-dev
+liburing-dev libstdc++-$version-dev"
 # What the shared library may ask the loader for.
 needed='libhwloc libnuma liburing libc ld libgcc_s libpthread libm'
 include=$build/include
@@ -30,8 +31,8 @@ done | while read -r file; do
 done
 only="-nostdinc -isystem $(gcc -print-file-name=include) -isystem $include"
 only="$only -isystem $include/$(gcc -print-multiarch)"
-cxx="g++ -isystem $include/c++/12"
-cxx="$cxx -isystem $include/$(gcc -print-multiarch)/c++/12"
+cxx="g++ -isystem $include/c++/$version"
+cxx="$cxx -isystem $include/$(gcc -print-multiarch)/c++/$version"
 
 # shellcheck disable=SC2086 # one word each
 make -j"$(nproc)" BUILD="$given" BPF=0 MPI=0 CC=gcc CXX="$cxx" \
