@@ -379,7 +379,6 @@ static void none_beside_others(struct lkdf_mpi *m)
 	must(lkdf_mpi_event(m, &r[1], &st, &again), "event");
 	fact(!lkdf_event_wait(again, patience_ns),
 	     "so does one alone that was not started");
-	lkdf_event_put(again);
 	MPI_Start(&p);
 	r[1] = p;
 	must(lkdf_mpi_event(m, &r[1], &st, &again), "event");
@@ -389,7 +388,6 @@ static void none_beside_others(struct lkdf_mpi *m)
 	MPI_Request_free(&p);
 	MPI_Send(&out, 1, MPI_INT, rank, 12, MPI_COMM_WORLD);
 	fact(!wait_and_put(heard) && in == rank, "and so does the other one");
-	lkdf_event_put(halo);
 }
 
 static void busy_close(struct lkdf_mpi *m)

@@ -63,7 +63,6 @@ static void test_none_left(void)
 	lkdf_gang_put(g);
 	is(lkdf_event_wait(done, PATIENCE_NS), 0, "after the gang it runs");
 	ok(!why_has(rt, "json", "\"seats\":1"), "the seats are empty");
-	lkdf_event_put(done);
 	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "the runtime closes");
 }
@@ -91,7 +90,6 @@ static void test_substitutes(void)
 		must(lkdf_gang_resize(g, 1 + i % 2));
 		done = submit(rt, k);
 		nr_late += lkdf_event_wait(done, PATIENCE_NS) != 0;
-		lkdf_event_put(done);
 		nr_failed += lkdf_gang_run(g, 1 + i % 2, member, NULL) != 0;
 	}
 	is(nr_late, 0, "a substitute runs what comes from run to run");
