@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void probed_init(struct probed *k, const struct trace *t)
 {
@@ -65,7 +66,10 @@ static void add_counts(struct probed_thread_row *r,
 	}
 }
 
-/* The last one, where there was one since the sample before. */
+/*
+ * The last one, where there was one since the sample before. This thread has
+ * just taken a CPU to look: to find itself tells nothing of the program.
+ */
 static void tell_preemptor(struct trace_file *f, int executor,
 			   const struct probed_thread *now)
 {
@@ -90,7 +94,8 @@ static void tell_thread(struct probed *k, struct trace_file *f, uint64_t ticks,
 		return;
 	preempts = r->sum[LKDF_PROBED_PREEMPTS];
 	add_counts(r, &now, k->has_begun);
-	if (r->sum[LKDF_PROBED_PREEMPTS] > preempts && now.by_tid)
+	if (r->sum[LKDF_PROBED_PREEMPTS] > preempts && now.by_tid &&
+	    now.by_tid != (uint32_t)gettid())
 		tell_preemptor(f, executor, &now);
 	begin_record(f, LKDF_PROBED_THREAD);
 	chunk_number(f, (uint64_t)executor);

@@ -224,6 +224,29 @@ static void who_got_the_cpu_is_told(void)
 	       "who got the CPU last is told when it was taken again");
 }
 
+/* The sampling thread had to take a CPU from somebody to look. */
+static void who_looks_is_not_told(void)
+{
+	static struct world w;
+
+	start(&w);
+	trace_told_by(&w.t, &source);
+	fake.sees = 1;
+	fake.is_seen = true;
+	fake.thread.id = 7;
+	fake.thread.count[LKDF_PROBED_PREEMPTS] = 5;
+	fake.thread.by_tid = (uint32_t)gettid();
+	snprintf(fake.thread.by, sizeof(fake.thread.by), "lkdf/drain");
+	probed_sample(&w.k, &w.f, 100, 2);
+	fake.thread.count[LKDF_PROBED_PREEMPTS] = 9;
+	probed_sample(&w.k, &w.f, 200, 2);
+	expect(finish(&w),
+	       "probe 100 sees 1 hz 250\n"
+	       "kernel 0 100 state 0 0 word 0 : 0 0 0 0 0 0 0 0 0 0 0 0\n"
+	       "kernel 0 200 state 0 0 word 0 : 4 0 0 0 0 0 0 0 0 0 0 0\n",
+	       "the thread that takes samples does not name itself");
+}
+
 static void counts_are_since_recording_began(void)
 {
 	static struct world w;
@@ -432,6 +455,7 @@ int main(void)
 	without_a_source_nothing_is_told();
 	a_source_that_is_not_fed_tells_nothing();
 	who_got_the_cpu_is_told();
+	who_looks_is_not_told();
 	counts_are_since_recording_began();
 	words_are_told_when_they_have_grown();
 	who_wakes_is_told();
