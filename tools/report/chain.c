@@ -22,6 +22,23 @@ struct walker {
 	uint64_t *begin; /* when bodies became ready or began, sorted */
 };
 
+/*
+ * No run is shorter than its longest chain, or than its work divided by its
+ * workers, and no more is saved than half of all bodies.
+ */
+double report_half_gain(const struct report *r, const struct kind *k)
+{
+	uint64_t chain = r->chain.body - k->on_chain / 2, work = 0, least;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_kinds; i++)
+		work += r->kind[i].total;
+	least = (work - k->total / 2) / (r->nr_workers ? r->nr_workers : 1);
+	least = chain > least ? chain : least;
+	least = r->wall > least ? r->wall - least : 0;
+	return share_of(least < k->total / 2 ? least : k->total / 2, r->wall);
+}
+
 static uint64_t later(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;

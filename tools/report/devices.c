@@ -202,15 +202,18 @@ bool find_device(struct report *r)
 	const struct device *d = busiest(r);
 	struct finding *f;
 
-	if (!d || work_of(r, d) * 2 < r->time[TIME_STARVED] / r->nr_workers)
+	if (!d || r->starved_device * 2 < r->time[TIME_STARVED])
 		return false;
 	f = find_add(r, "device", FINDING_COST, find_share(r, TIME_STARVED));
 	f->at = r->starved.at;
 	PUT(f->title, "Workers wait for device %u, %.96s", d->number, d->name);
 	PUT(f->why,
-	    "For %s of worker time no task was ready. The device is at kernels "
-	    "for %s of the run and at copies for %s, at both for %s.",
+	    "For %s of worker time no task was ready, and for %s of that a "
+	    "device was at work. This one is at kernels for %s of the run and "
+	    "at copies for %s, at both for %s.",
 	    words_time(r->time[TIME_STARVED]).text,
+	    words_share(share_of(r->starved_device, r->time[TIME_STARVED]))
+		    .text,
 	    words_share(share_of(d->busy, r->wall)).text,
 	    words_share(share_of(d->copying, r->wall)).text,
 	    words_share(share_of(d->both, r->wall)).text);

@@ -21,6 +21,8 @@
 #define LEAST_LOADED 0.1
 /* Where all is asked for; words_share() rounds less to 0 %. */
 #define LEAST_OF_ALL 0.001
+/* To start workers takes as long as a run below that. */
+#define LEAST_WALL 2000000
 
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost)
@@ -235,7 +237,7 @@ static void find_starved(struct report *r)
 		find_held(r);
 	else if (r->starved_full * 2 > starved)
 		find_full(r);
-	else if (find_order(r))
+	else if (find_order(r) || find_pool_busy(r))
 		return;
 	else if (is_service(r))
 		not_loaded(r);
@@ -302,9 +304,9 @@ static void find_asleep(struct report *r)
 	    words_share(k ? share_of(k->asleep, r->time[TIME_ASLEEP]) : 0).text,
 	    name_of(r, k), words_time(k ? k->p50 : 0).text,
 	    words_time(k ? k->p99 : 0).text,
-	    is_seen(r) ? "" : "a lock that others hold, ");
+	    r->futex_ns || is_seen(r) ? "" : "a lock that others hold, ");
 	find_source(f, find_cpu_source(r));
-	if (is_seen(r))
+	if (r->futex_ns || is_seen(r))
 		PUT(f->fix, "LKDF_BLOCKING for kinds that block, as %s may be",
 		    name_of(r, k));
 	else
@@ -419,9 +421,27 @@ static int by_rank(const void *a, const void *b)
 	return x->rank > y->rank ? -1 : x->rank < y->rank;
 }
 
+/* Shares of a run that short are those of the start and the end of a runtime.
+ */
+static bool find_brief(struct report *r)
+{
+	struct finding *f;
+
+	if (r->wall >= LEAST_WALL || r->has_window || r->wants_all)
+		return false;
+	f = find_add(r, "brief", FINDING_BOUND, 0);
+	PUT(f->title, "%s: too short for advice", words_time(r->wall).text);
+	PUT(f->why,
+	    "In a run of less than %s most of the idle time is the "
+	    "start and the end of the workers.",
+	    words_time(LEAST_WALL).text);
+	PUT(f->fix, "record more of the work; -v shows causes all the same");
+	return true;
+}
+
 void report_find(struct report *r)
 {
-	if (r->nr_workers && r->wall) {
+	if (r->nr_workers && r->wall && !find_brief(r)) {
 		find_starved(r);
 		find_late(r);
 		find_futex(r);

@@ -30,6 +30,9 @@ void find_sources(struct report *r);
 /* The source of the time that threads had no CPU. */
 const char *find_cpu_source(const struct report *r);
 
+/* CPU time of workers inside futex(2), in bodies: of the finding of a word. */
+uint64_t find_futex_cpu(const struct report *r);
+
 void find_futex(struct report *r);
 void find_kernel(struct report *r);
 void find_remote(struct report *r);
@@ -53,6 +56,10 @@ bool find_region(struct report *r);
 
 /* Most of the time in which workers starve a device is at work: told. */
 bool find_device(struct report *r);
+
+/* Threads of the blocking pool are at work likewise, which is no fault: told.
+ */
+bool find_pool_busy(struct report *r);
 
 /* Behind what why says so far: how many CPUs workers had and wanted, who got
  * them, and what to do. */

@@ -9,8 +9,7 @@
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 #define LEAST_FUTEX 0.03
 
-/* CPU time of workers inside futex(2), in bodies. */
-static uint64_t futex_cpu(const struct report *r)
+uint64_t find_futex_cpu(const struct report *r)
 {
 	uint64_t nr = report_probe_count(r, LKDF_PROBED_FUTEX_SAMPLES);
 	uint64_t all = report_probe_count(r, LKDF_PROBED_SAMPLES);
@@ -78,7 +77,7 @@ static void say_fix(struct finding *f, const struct futex *top,
 
 void find_futex(struct report *r)
 {
-	uint64_t cpu = futex_cpu(r);
+	uint64_t cpu = find_futex_cpu(r);
 	double cost = share_of(r->futex_ns, worker_time(r)) +
 		      share_of(cpu, worker_time(r));
 	struct finding *f;

@@ -159,8 +159,14 @@ static double all_faults(const struct report *r)
 void find_kernel(struct report *r)
 {
 	const struct kind *k = most_kernel(r);
-	double share = find_share(r, TIME_KERNEL), faults = all_faults(r);
+	uint64_t futex = r->nr_futexes ? find_futex_cpu(r) : 0;
+	double faults = all_faults(r), share;
 	struct finding *f;
+
+	/* Time inside futex(2) has a finding of its own. */
+	if (futex > r->time[TIME_KERNEL])
+		futex = r->time[TIME_KERNEL];
+	share = share_of(r->time[TIME_KERNEL] - futex, worker_time(r));
 
 	if (find_is_small(r, share, LEAST_KERNEL) || !k->kernel)
 		return;
@@ -169,6 +175,11 @@ void find_kernel(struct report *r)
 		say_kind(r, f, k);
 	else
 		say_bodies(r, f, k, faults);
+	if (futex)
+		snprintf(f->why + strlen(f->why),
+			 sizeof(f->why) - strlen(f->why),
+			 " %s of it are inside futex(2) and count there.",
+			 words_time(futex).text);
 	if (faults >= 1)
 		PUT(f->fix,
 		    "keep memory from body to body (lkdf_alloc(), no mmap(), "

@@ -230,7 +230,7 @@ static void set_window(struct load *l, const struct report_window *w)
 		l->first = l->last;
 	l->zero = trace_clock_ns(&l->clock, l->first);
 	r->start_ns = l->zero > 0 ? (uint64_t)l->zero : 0;
-	l->end = end = load_time(l, l->last);
+	l->end = end = r->length = load_time(l, l->last);
 	l->from = w->from < end ? w->from : end;
 	l->to = w->to < end ? w->to : end;
 	if (l->to < l->from)

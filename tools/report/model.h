@@ -226,6 +226,11 @@ struct kind {
 	uint32_t hist[NR_HIST]; /* bodies by length: 64 ns x 2^i */
 };
 
+struct report;
+
+/* The share of the run that it saves at most if bodies take half as long. */
+double report_half_gain(const struct report *r, const struct kind *k);
+
 /* A step of the longest chain; NO_SLICE: across the submitting thread. */
 struct step {
 	uint32_t slice; /* or nr_slices + operation */
@@ -360,6 +365,7 @@ struct report {
 	uint64_t tasks_counted, skipped; /* slices beyond what memory holds */
 	uint64_t from, to; /* the window asked for, from the first work */
 	bool is_cut, has_window; /* read up to a damage; of a window only */
+	uint64_t length; /* of the recording, window or not */
 	int node_of[MAX_NODES]; /* nodes with workers, ascending */
 	uint32_t nr_nodes;
 	uint64_t flow[MAX_NODES][MAX_NODES]; /* bytes: user x owner */
@@ -380,6 +386,8 @@ struct report {
 	struct gap starved, late;
 	uint64_t nr_enters, last_outside, starved_before_last;
 	uint64_t starved_held; /* while tasks waited for limits */
+	uint64_t starved_device; /* while a device was at work */
+	uint64_t starved_pool; /* while the blocking pool ran bodies */
 	uint64_t starved_waited; /* while a thread outside waited for tasks */
 	uint64_t starved_full; /* while a thread outside waited for room */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */

@@ -310,6 +310,15 @@ function kindTable() {
 
 /* ---- chain, nodes, workers ---- */
 
+/* As report_half_gain() in the text. */
+function halfGain(k) {
+	const work = D.kinds.reduce((sum, x) => sum + x.total, 0);
+	const least = Math.max(D.chain.body - k.chain / 2,
+		(work - k.total / 2) / (D.workers || 1));
+
+	return Math.max(0, Math.min(k.total / 2, D.wall - least)) / D.wall;
+}
+
 function chainPart() {
 	const c = D.chain, all = c.body + c.between + c.start, box = el("div");
 	const on = D.kinds.map((k, i) => [k, i]).filter(([k]) => k.chain)
@@ -336,9 +345,9 @@ function chainPart() {
 	for (const [k, i] of on.slice(0, 6)) {
 		const line = swatch(kindColour(i));
 
-		line.style.width = Math.min(100, 100 * k.chain / 2 / D.wall) + "%";
+		line.style.width = Math.min(100, 100 * halfGain(k)) + "%";
 		half.append(el("span", {}, k.name), line,
-			el("span", {}, share(k.chain / 2 / D.wall)));
+			el("span", {}, share(halfGain(k))));
 	}
 	box.append(el("h2", {}, "The longest chain"), bar, el("ul",
 		{ class: "legend" }, ...parts.filter(x => x[0]).sort((a, b) => b[0] - a[0]).slice(0, 10)

@@ -24,6 +24,39 @@ static const struct kind *longest_wait(const struct report *r)
 	return found;
 }
 
+static const struct kind *most_pooled(const struct report *r)
+{
+	const struct kind *found = &r->kind[0], *k;
+
+	for (k = r->kind; k < r->kind + r->nr_kinds; k++)
+		if (k->nr_pooled > found->nr_pooled)
+			found = k;
+	return found;
+}
+
+bool find_pool_busy(struct report *r)
+{
+	const struct kind *k = most_pooled(r);
+	struct finding *f;
+
+	if (!r->starved_pool || r->starved_pool * 2 < r->time[TIME_STARVED])
+		return false;
+	f = find_add(r, "pool", FINDING_BOUND, 0);
+	PUT(f->title, "Bodies run in the blocking pool, most of them %.60s",
+	    r->info.name[k->name]);
+	PUT(f->why,
+	    "For %s of worker time no task was ready for a worker, and for %s "
+	    "of that threads of the pool ran bodies: kinds with LKDF_BLOCKING. "
+	    "Workers that sleep meanwhile cost no CPU.",
+	    words_time(r->time[TIME_STARVED]).text,
+	    words_share(share_of(r->starved_pool, r->time[TIME_STARVED])).text);
+	PUT(f->fix,
+	    "nothing, where these bodies sleep; more threads (option blocking) "
+	    "have more of them sleep at a time, and kinds that compute belong "
+	    "to workers, without LKDF_BLOCKING");
+	return true;
+}
+
 void find_pool(struct report *r)
 {
 	const struct kind *k = longest_wait(r);

@@ -68,13 +68,17 @@ void note_probe(void *u, const struct trace_probe *p)
 		r->probe_hz = p->hz;
 }
 
-/* By the name of the thread; what finds no place is counted in all. */
+/*
+ * By the name of the thread; what finds no place is counted in all. Libraries
+ * before named the thread that had just taken the CPU to look.
+ */
 void note_preemptor(void *u, const struct trace_preemptor *p)
 {
 	struct report *r = ((struct load *)u)->r;
 	struct preemptor *x = r->preemptor;
 
-	if (r->lane[p->executor].kind != LKDF_EXECUTOR_WORKER)
+	if (r->lane[p->executor].kind != LKDF_EXECUTOR_WORKER ||
+	    !strcmp(p->name, "lkdf/drain"))
 		return;
 	r->nr_preemptors++;
 	while (x < r->preemptor + PREEMPTORS && x->nr &&

@@ -10,6 +10,7 @@
 #include "report/samples.h"
 #include "report/sort.h"
 #include "report/walk.h"
+#include "report/when.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,12 +29,6 @@ struct worker {
 	struct samples samples;
 };
 
-/* Times at which something begins, and is over, by turns. */
-struct edges {
-	uint64_t *at;
-	uint32_t nr, next; /* next odd: it is under way */
-};
-
 struct sweep {
 	struct report *r;
 	struct clocks now;
@@ -42,9 +37,7 @@ struct sweep {
 	uint32_t *heap, nr_heap; /* workers by the end of their span */
 	uint64_t *ready, nr_ready, next_ready;
 	uint64_t *op_end, next_op, next_op_end;
-	struct edges held; /* tasks wait for limits */
-	struct edges waited; /* a thread of the program waits for tasks */
-	struct edges full; /* of these for room */
+	struct edges when[NR_WHEN];
 	uint32_t nr_ready_now, nr_ops_now, nr_busy, nr_idle;
 	double ops_area;
 };
@@ -114,14 +107,18 @@ static void advance(struct sweep *s, uint64_t t)
 	} else {
 		s->now.starved += dt;
 		s->now.blame_starved += blame;
-		if (s->waited.next % 2)
+		if (when_is(&s->when[WAITED]))
 			r->starved_waited += dt * s->nr_idle;
 		else if (t <= r->last_outside)
 			r->starved_before_last += dt * s->nr_idle;
-		if (s->full.next % 2)
+		if (when_is(&s->when[FULL]))
 			r->starved_full += dt * s->nr_idle;
-		if (s->held.next % 2)
+		if (when_is(&s->when[HELD]))
 			r->starved_held += dt * s->nr_idle;
+		if (when_is(&s->when[DEVICE]))
+			r->starved_device += dt * s->nr_idle;
+		if (when_is(&s->when[POOL]))
+			r->starved_pool += dt * s->nr_idle;
 	}
 	s->ops_area += (double)dt * s->nr_ops_now;
 	s->at = t;
@@ -216,17 +213,6 @@ static int step_worker(struct sweep *s)
 	return 0;
 }
 
-static uint64_t next_edge(const struct edges *e, uint64_t t)
-{
-	return e->next < e->nr && e->at[e->next] < t ? e->at[e->next] : t;
-}
-
-static void pass_edges(struct edges *e, uint64_t at)
-{
-	while (e->next < e->nr && e->at[e->next] <= at)
-		e->next++;
-}
-
 static uint64_t earliest(const struct sweep *s)
 {
 	uint64_t t = s->worker[s->heap[0]].walk.end;
@@ -237,9 +223,7 @@ static uint64_t earliest(const struct sweep *s)
 		t = s->r->op[s->next_op].begin;
 	if (s->next_op_end < s->r->nr_ops && s->op_end[s->next_op_end] < t)
 		t = s->op_end[s->next_op_end];
-	t = next_edge(&s->held, t);
-	t = next_edge(&s->full, t);
-	return next_edge(&s->waited, t);
+	return when_next(s->when, t);
 }
 
 static void change_counts(struct sweep *s)
@@ -255,9 +239,7 @@ static void change_counts(struct sweep *s)
 	for (; s->next_op_end < r->nr_ops && s->op_end[s->next_op_end] <= s->at;
 	     s->next_op_end++)
 		s->nr_ops_now--;
-	pass_edges(&s->held, s->at);
-	pass_edges(&s->full, s->at);
-	pass_edges(&s->waited, s->at);
+	when_pass(s->when, s->at);
 	if (s->nr_ready_now > r->most_ready)
 		r->most_ready = s->nr_ready_now;
 	if (s->nr_ops_now > r->most_ops)
@@ -327,63 +309,6 @@ static int gather_ops(struct sweep *s)
 	return spare && s->op_end ? 0 : -ENOMEM;
 }
 
-/* Spans by begin, that may overlap: as one where they do. */
-static void add_edges(struct edges *e, uint64_t begin, uint64_t end)
-{
-	uint64_t *last = e->nr ? &e->at[e->nr - 1] : NULL;
-
-	if (last && begin <= *last) {
-		*last = end > *last ? end : *last;
-		return;
-	}
-	e->at[e->nr++] = begin;
-	e->at[e->nr++] = end;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct wait *x = *(const struct wait *const *)a;
-	const struct wait *y = *(const struct wait *const *)b;
-
-	return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-/* Those of threads of the program lie by their ends. */
-static int gather_waits(struct sweep *s)
-{
-	struct report *r = s->r;
-	const struct wait **w = malloc((r->nr_waits + 1ull) * sizeof(*w));
-	uint32_t i;
-
-	s->waited.at = malloc((2ull * r->nr_waits + 1) * sizeof(uint64_t));
-	s->full.at = malloc((2ull * r->nr_waits + 1) * sizeof(uint64_t));
-	for (i = 0; w && i < r->nr_waits; i++)
-		w[i] = &r->wait[i];
-	if (w && s->waited.at && s->full.at) {
-		qsort(w, r->nr_waits, sizeof(*w), by_begin);
-		for (i = 0; i < r->nr_waits; i++) {
-			add_edges(&s->waited, w[i]->begin, w[i]->end);
-			if (w[i]->fits)
-				add_edges(&s->full, w[i]->begin, w[i]->end);
-		}
-	}
-	free(w);
-	return w && s->waited.at && s->full.at ? 0 : -ENOMEM;
-}
-
-static int gather_held(struct sweep *s)
-{
-	struct report *r = s->r;
-	const struct held *h;
-
-	s->held.at = malloc((2ull * r->nr_held + 1) * sizeof(uint64_t));
-	if (!s->held.at)
-		return -ENOMEM;
-	for (h = r->held; h < r->held + r->nr_held; h++)
-		add_edges(&s->held, h->begin, h->end);
-	return 0;
-}
-
 static int start_workers(struct sweep *s)
 {
 	struct report *r = s->r;
@@ -434,9 +359,7 @@ int report_sweep(struct report *r)
 	if (!rc)
 		rc = gather_ops(&s);
 	if (!rc)
-		rc = gather_held(&s);
-	if (!rc)
-		rc = gather_waits(&s);
+		rc = when_gather(r, s.when);
 	if (!rc)
 		rc = start_workers(&s);
 	if (!rc)
@@ -451,8 +374,6 @@ int report_sweep(struct report *r)
 	free(s.heap);
 	free(s.ready);
 	free(s.op_end);
-	free(s.held.at);
-	free(s.waited.at);
-	free(s.full.at);
+	when_fini(s.when);
 	return rc;
 }

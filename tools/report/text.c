@@ -306,11 +306,11 @@ static int write_chain(const struct report *r, FILE *out)
 		r->chain.is_guessed ? " (in part inferred)" : "");
 	for (i = 0; i < r->nr_kinds && nr < 5; i++) {
 		k = &r->kind[order[i]];
-		if (!k->on_chain || k->on_chain * 200 < r->wall)
+		if (report_half_gain(r, k) < 0.005)
 			continue;
 		fprintf(out, "  if %s took half as long: at most %s less\n",
 			r->info.name[k->name],
-			words_share(share_of(k->on_chain / 2, r->wall)).text);
+			words_share(report_half_gain(r, k)).text);
 		nr++;
 	}
 	free(order);

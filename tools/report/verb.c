@@ -165,6 +165,11 @@ static int report_on(FILE *in, const char *path, const struct report_opts *o,
 				(unsigned long long)fault.offset, fault.why);
 	} else if (rc && rc != -EBADMSG) {
 		code = refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
+	} else if (w->from && w->from >= r.length) {
+		code = refuse(CLI_USAGE,
+			      "--from %.9gs is after the end of %s, at %.9gs",
+			      (double)w->from / NS_PER_S, path,
+			      (double)r.length / NS_PER_S);
 	} else if ((rc = analyse(&r))) {
 		code = refuse(cli_code_of(rc), "%s: %s", path, strerror(-rc));
 	} else if (o->kind && !has_kind(&r, o->kind)) {

@@ -3,8 +3,8 @@
 Programs in which one call, mode or number costs most, each with its fix where
 there is one: recordings of planted.py.
 """
-from recording import BLOCKING, FULL, IS_MEMBER, MARK, MS, REGION, RUN_BEGIN, US, WAIT, \
-    Machine, Trace, fair_samples
+from recording import BLOCKING, FULL, IS_MEMBER, KERNEL, MARK, MS, REGION, RUN_BEGIN, \
+    US, WAIT, Machine, Trace, fair_samples
 
 READ, WRITE = 1, 2
 
@@ -37,11 +37,11 @@ def last_fixed():
     return rounds(True)
 
 
-def submit(every=250, length=300, cpu=0.98):
+def submit(every=250, length=300, cpu=0.98, nr=400):
     """A thread that computes between its calls, and waits for nothing."""
     trace = Trace(4)
     machine = Machine(trace, 4)
-    for i in range(400):
+    for i in range(nr):
         machine.run('count', length * US, i * every * US)
     wall = max(machine.free)
     fair_samples(trace, machine, wall)
@@ -58,7 +58,7 @@ def submit_sleeps():
 
 def submit_calls():
     """A thread that only submits, tasks that are short."""
-    return submit(3, 4)
+    return submit(3, 4, nr=1000)
 
 
 def arena():
@@ -283,9 +283,91 @@ def regions_uneven():
     return trace
 
 
+def chained_device():
+    """One chain on one worker, and a device that has work for a third of it."""
+    trace = Trace(2)
+    queue = trace.device(0, 'd0 gpu queue 0')
+    ready, by = 0, None
+    for i in range(100):
+        begin = i * MS
+        by = trace.slice(0, 'step', begin, begin + 1 * MS, ready=ready, by=by)
+        ready = begin + 1 * MS
+        if i % 3 == 0:
+            trace.span(queue, KERNEL, begin, begin + 1 * MS, 'gemm', -1,
+                       ready=begin, by=by)
+    return trace
+
+
+def blocking():
+    """All bodies have LKDF_BLOCKING and run in two threads of the pool."""
+    trace = Trace(4)
+    for lane in (2, 3):
+        trace.place(lane, -1, -1, BLOCKING)
+    for i in range(100):
+        at = i // 2 * 2 * MS
+        trace.slice(2 + i % 2, 'fetch', at, at + 2 * MS, ready=at)
+    fair_samples(trace, Machine(trace, 2), 100 * MS)
+    return trace
+
+
+def blocking_phases():
+    """The pool runs bodies for a tenth of it; a chain of workers is the rest."""
+    trace = blocking()
+    for lane in (2, 3):
+        trace.lanes[lane] = trace.lanes[lane][:5]
+    ready, by = 10 * MS, None
+    for i in range(90):
+        by = trace.slice(0, 'step', ready, ready + MS, ready=ready, by=by)
+        ready += MS
+    return trace
+
+
+def observed(names=('lkdf/drain', 'lkdf/drain', 'backup')):
+    """Two workers lose a quarter of their time; who took the CPU is looked at
+    by a thread that had just taken one itself."""
+    trace = Trace(2)
+    machine = Machine(trace, 2)
+    for _ in range(1000):
+        machine.run('step', 150 * US, 0)
+    wall = max(machine.free)
+    fair_samples(trace, machine, wall)
+    trace.probe(0, 1)
+    for at in range(0, wall + 10 * MS, 10 * MS):
+        for w in range(2):
+            if at:
+                trace.preemptor(w, 4711, names[at // (10 * MS) % len(names)])
+            trace.probed(w, at, preempts=at // MS, preempted=at // 4)
+    return trace
+
+
+def observed_only():
+    """Nobody but that thread was seen."""
+    return observed(('lkdf/drain',))
+
+
+def locked():
+    """Bodies sleep on a word, and spend CPU time inside futex(2) besides: half
+    of their time is the kernel's, nearly all of it there."""
+    trace = arena()
+    wall = max(x[0] for w in range(4) for x in trace.lanes[w])
+    trace.rest = [x for x in trace.rest if x[0] not in (14, 18)]
+    trace.probe(0)
+    for at in range(0, wall // (10 * MS) * 10 * MS + 11 * MS, 10 * MS):
+        for w in range(4):
+            trace.thread(w, at, at * 6 // 10, 0, int(at * 0.55))
+            trace.probed(w, at, blocks=at // MS, blocked=at // 10 * 4,
+                         futexes=at // MS, futex=at // 10 * 4,
+                         samples=at // MS, futex_samples=at // 10 * 9 // MS)
+        trace.word(at, 0x7f0040, 'parse', at // MS * 4, at // 10 * 4 * 4,
+                   at // MS, at // MS)
+    return trace
+
+
 CAUSES = {f.__name__: f for f in (
     last, last_fixed, submit, submit_sleeps,
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
     mapped_fixed, window, window_fixed, service, pooled, requests,
     again, sealed, sealed_port, sealed_partly,
-    regions, regions_fixed, regions_uneven)}
+    regions, regions_fixed, regions_uneven,
+    chained_device, blocking, blocking_phases, observed, observed_only,
+    locked)}

@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf report names as a cause what is one: each rule with a recording for which
+# it holds, and with one for which it does not. Clocks are made up.
+# shellcheck disable=SC2034
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+export PYTHONDONTWRITEBYTECODE=1
+lkdf=$build/lkdf
+log=$dir/log
+command -v python3 >/dev/null || {
+	echo '1..0 # SKIP python3 is not installed'
+	exit 0
+}
+# shellcheck source=tests/tools/told.sh
+. tests/tools/told.sh
+
+told observed '"a thread named backup in" in f[0]["why"] and
+	"lkdf/drain" not in f[0]["why"]'
+ok $? 'the thread that records is not who took the CPU'
+told observed_only 'f[0]["id"] == "cpu" and "named" not in f[0]["why"]'
+ok $? 'where only that was seen nobody is named'
+told locked 'sum(x["cost"] for x in cost if x["id"] in ("futex", "kernel")) <= 1
+	and f[0]["id"] == "futex"'
+ok $? 'CPU time inside futex(2) is not that of system calls, too'
+told mapped 'f[0]["id"] == "kernel" and f[0]["cost"] > 0.8'
+ok $? 'which is all of it where there are no words'
+told blocking 'not cost and f[0]["id"] == "pool" and "fetch" in f[0]["title"]'
+ok $? 'bodies of the blocking pool are no time in which no body runs'
+told blocking_phases 'f[0]["id"] == "starved" and "while step runs" in f[0]["title"]'
+ok $? 'where they are few, what else is the cause is finding 1'
+told chained_device 'f[0]["id"] == "starved" and "while step runs" in f[0]["title"]
+	and not any(x["id"] == "device" for x in f)'
+ok $? 'a device that is idle for most of that time is not waited for'
+made critical
+"$lkdf" report "$dir/critical.lkdf" --from 9 >"$log" 2>&1
+[ $? -eq 2 ] && grep -q 'from 9s is after the end of .*, at 0.21' "$log"
+ok $? 'so is one that begins after the end'
+# halved NAME KIND: what it says of a run whose bodies of that kind are shorter
+halved() {
+	made "$1"
+	"$lkdf" report "$dir/$1.lkdf" |
+		sed -n "s/^  if $2 took half as long: at most \(.*\) less/\1/p"
+}
+[ "$(halved clean work)" = '50 %' ]
+ok $? 'even work of which no chain is long: half as long is half of the run' "$log"
+[ "$(halved order lookup)" = '50 %' ]
+ok $? 'a chain of one kind, too'
+
+made graph
+"$lkdf" report "$dir/graph.lkdf" >"$log"
+grep -q '^  1  .* 163 [^ ]*s: too short for advice' "$log" &&
+	! grep -q '^  2 ' "$log"
+ok $? 'a run of less than 2 ms gets one line'
+"$lkdf" report -v "$dir/graph.lkdf" >"$log"
+! grep -q 'too short' "$log"
+ok $? 'and all causes with -v'
+"$lkdf" report "$dir/critical.lkdf" --from 5ms --to 6ms >"$log"
+! grep -q 'too short' "$log"
+ok $? 'a short window of a long run is as was asked for'
+echo "1..$nr"
+exit "$failed"
