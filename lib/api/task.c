@@ -17,6 +17,7 @@
 #include "task/after.h"
 #include "task/again.h"
 #include "task/fn_kind.h"
+#include "task/group.h"
 #include "task/parallel_for.h"
 #include "task/step.h"
 #include "task/task.h"
@@ -184,17 +185,25 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 	return rc ? rc : task_spawn_with(c, task, done);
 }
 
+/* The first error of both, where it may wait. */
+static int join_with_groups(struct lkdf_ctx *c)
+{
+	int rc = group_join_all(c), error = task_join(c);
+
+	return rc ? rc : error;
+}
+
 int lkdf_join(struct lkdf_ctx *c)
 {
 	int rc = border_ctx(c, "join");
 
 	if (unlikely(rc))
 		return rc;
-	if (likely(task_joins_freely(c)))
+	if (likely(task_joins_freely(c) && !c->has_groups))
 		return task_join(c);
 	rc = task_may_join(c);
 	if (!rc)
-		return task_join(c);
+		return c->has_groups ? join_with_groups(c) : task_join(c);
 	c->has_why = true;
 	c->after = AFTER_LOOK;
 	return rc;

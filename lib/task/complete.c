@@ -10,6 +10,7 @@
 #include "sched/current.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/group.h"
 #include "task/step.h"
 #include "task/then.h"
 #include "task/traced.h"
@@ -220,15 +221,6 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		end_extra(t);
 }
 
-/* A task above may keep it by now. */
-static void forget_child(const struct task *t)
-{
-	const void *of = t;
-
-	if (t->child_failure)
-		a_cas(&t->child_failure->child_of, &of, NULL, relaxed, relaxed);
-}
-
 /*
  * The task's own error stands for that of a child run, which nobody else was
  * told of. A spawned task has told its scope.
@@ -249,48 +241,8 @@ void complete_put_failures(struct lkdf *rt, struct task *t)
 		return;
 	if (has_failed)
 		stand_for(t);
-	forget_child(t);
+	complete_forget_child(t);
 	failure_put(t->child_failure, &rt->log);
-}
-
-/* The first error of children since the last join stands for the others. */
-static void child_failed(struct task *parent, int error, struct failure *f)
-{
-	int32_t zero = 0;
-
-	/* [child.first] what complete_seen() did; pairs with [child.seen]. */
-	if (!a_cas(&parent->child_err, &zero, error, acquire, relaxed)) {
-		failure_observe(f);
-		return;
-	}
-	parent->child_failure = failure_get(f);
-	if (f)
-		a_store(&f->child_of, parent, relaxed);
-}
-
-int complete_take_child_error(struct task *t, struct failure **f)
-{
-	int error = a_load(&t->child_err, relaxed);
-
-	*f = error ? t->child_failure : NULL;
-	if (!error)
-		return 0;
-	forget_child(t);
-	/* [child.seen] what we did; pairs with [child.first]. */
-	a_store(&t->child_err, 0, release);
-	return error;
-}
-
-void complete_seen(struct task *t, struct failure *f)
-{
-	struct failure *kept;
-
-	/* The child that has set it has ended before its event fired. */
-	if (!f || a_load(&f->child_of, relaxed) != t)
-		return;
-	complete_take_child_error(t, &kept);
-	failure_observe(kept);
-	failure_put(kept, &rt_of(t)->log);
 }
 
 bool complete_child(struct task *parent, int error, struct failure *f)
@@ -299,13 +251,23 @@ bool complete_child(struct task *parent, int error, struct failure *f)
 	int32_t live;
 
 	if (unlikely(error))
-		child_failed(parent, error, f);
+		complete_child_failed(parent, error, f);
 	/* [task.child] what the child did; pairs with [task.end],
 	 * [task.join]. */
 	live = a_sub(&parent->live, 1, acq_rel);
 	if (live > TASK_JOINING / 2)
 		task_wake_join(rt, parent);
 	return live == 1;
+}
+
+/* True: it has waited for its children, and is not complete. */
+static bool goes_on(struct executor *ex, struct task *t)
+{
+	bool waits = t->link.flags & TASK_AFTER_CHILDREN;
+
+	if (waits)
+		then_continue(ex, t);
+	return waits;
 }
 
 void task_complete(struct executor *ex, struct task *t)
@@ -323,6 +285,11 @@ void task_complete(struct executor *ex, struct task *t)
 	check(a_load(&t->live, relaxed) == 0);
 	for (; t; t = parent) {
 		parent = a_load(&t->parent, relaxed);
+		if (unlikely(t->link.flags & TASK_GROUP)) {
+			if (!group_ended(t) || goes_on(ex, parent))
+				return;
+			continue;
+		}
 		error = complete_error(t);
 		is_slow = error || t->link.flags & TASK_ENDS_SLOWLY;
 		if (unlikely(is_slow))
@@ -353,12 +320,8 @@ void task_complete(struct executor *ex, struct task *t)
 			event_finish(done, error, failure);
 			failure_put(failure, &rt->log);
 		}
-		if (!go_up)
+		if (!go_up || goes_on(ex, parent))
 			return;
-		if (parent->link.flags & TASK_AFTER_CHILDREN) {
-			then_continue(ex, parent);
-			return;
-		}
 	}
 }
 

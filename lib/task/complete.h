@@ -15,7 +15,12 @@
  */
 bool complete_take_limits(struct executor *ex, struct task *t);
 
-/* A child has ended. True: it was the last, and the parent's body has ended. */
+/* The first error of children since the last join stands for the others. */
+void complete_child_failed(struct task *parent, int error, struct failure *f);
+
+/* A task above t may keep the error by now. */
+void complete_forget_child(const struct task *t);
+
 /* Takes the first error of its children away from t; *f: why, or NULL. */
 int complete_take_child_error(struct task *t, struct failure **f);
 
@@ -26,6 +31,7 @@ int complete_take_child_error(struct task *t, struct failure **f);
  */
 void complete_seen(struct task *t, struct failure *f);
 
+/* A child has ended. True: it was the last, and the parent's body has ended. */
 bool complete_child(struct task *parent, int error, struct failure *f);
 
 /* Its scope is cancelled: it does not start, or its body says so. */

@@ -35,7 +35,9 @@ struct lkdf_ctx {
 	bool in_order; /* of a run that goes by its static order */
 	bool put_off; /* not started: somebody else has its tokens */
 	bool is_told; /* by a channel that it must wait, see again.h */
+	bool has_groups; /* its task's groups are set, see group.h */
 	bool has_why; /* the thread's error text says why it failed */
+	bool pad; /* without it gcc calls memset() for each new context */
 };
 
 #endif

@@ -39,21 +39,12 @@
 #define SPINS 200
 #define TOLD_NS 1000000000 /* of naps, which may end early */
 
-static bool has_children(struct task *t)
-{
-	/* [task.join] what the children did; pairs with [task.child]. */
-	return t->nr_spawned - t->nr_local +
-		       (uint32_t)a_load(&t->live, acquire) !=
-	       0;
-}
-
 int task_forget_children(struct task *t)
 {
 	struct failure *f;
 	int rc = complete_take_child_error(t, &f);
 
-	t->nr_spawned = t->nr_local = 0;
-	a_store(&t->live, 0, relaxed);
+	task_count_anew(t);
 	if (!rc)
 		return 0;
 	failure_observe(f);
@@ -180,8 +171,10 @@ static inline void end_plain_child(struct worker *w, struct task *t,
 }
 
 /* The plain case: our youngest private item is a child. */
-static inline bool pop_child(struct worker *w, struct task *parent,
-			     struct lkdf_ctx *c, uint64_t *nr_run)
+static inline __attribute__((always_inline)) bool pop_child(struct worker *w,
+							    struct task *parent,
+							    struct lkdf_ctx *c,
+							    uint64_t *nr_run)
 {
 	struct deque *d = &w->deque[CLASS_NORMAL];
 	uint32_t head = deque_head(d), before;
@@ -251,7 +244,7 @@ run_children(struct worker *w, struct task *t, struct lkdf_ctx *child)
 	unsigned spins = 0;
 	struct rest rest = { 0 };
 
-	while (has_children(t)) {
+	while (task_has_children(t)) {
 		if (w && (pop_child(w, t, child, &nr_run) || descend(w, t))) {
 			spins = 0;
 			if (unlikely(rest.nap_ns))
@@ -279,28 +272,29 @@ static __attribute__((noinline)) void await_children(struct task *t)
 	run_children(NULL, t, NULL);
 }
 
-int task_join(struct lkdf_ctx *c)
+int task_join_on(struct executor *ex, struct task *t)
 {
-	struct worker *w = c->ex->worker;
-	struct lkdf_ctx child = { .ex = c->ex }, *outer;
-	struct task *t = c->task;
+	struct lkdf_ctx child = { .ex = ex }, *outer;
+	struct worker *w = ex->worker;
 
-	if (!t)
-		return 0;
 	if (unlikely(!w)) {
 		await_children(t);
 	} else {
 		if (worker_has_clock(w))
 			worker_tick_rarely(w);
-		outer = current_set(c->ex, &child);
+		outer = current_set(ex, &child);
 		/* Those that ran here, counted together. */
-		counter_add(c->ex->counters, COUNTER_TASKS,
+		counter_add(ex->counters, COUNTER_TASKS,
 			    run_children(w, t, &child));
-		current_restore(c->ex, outer);
+		current_restore(ex, outer);
 	}
 	if (unlikely(a_load(&t->child_err, relaxed)))
 		return task_forget_children(t);
-	t->nr_spawned = t->nr_local = 0;
-	a_store(&t->live, 0, relaxed);
+	task_count_anew(t);
 	return 0;
+}
+
+int task_join(struct lkdf_ctx *c)
+{
+	return c->task ? task_join_on(c->ex, c->task) : 0;
 }

@@ -19,6 +19,7 @@
 #include "task/body.h"
 #include "task/complete.h"
 #include "task/gate.h"
+#include "task/group.h"
 #include "task/then.h"
 #include "task/traced.h"
 #include "task/uses.h"
@@ -65,6 +66,10 @@ enum task_end task_after(struct lkdf_ctx *c, int rc)
 	struct task *t = c->task;
 	enum task_end end;
 
+	if (unlikely(c->has_groups))
+		group_leave_all(c, c->leaves && !t->then_on_event);
+	else
+		t->groups = NULL;
 	if (unlikely(again_looks(c, rc)) && again_ended(c, &rc))
 		return then_leave(c->ex, t);
 	if (t->link.flags & TASK_OWNED && rc >= 0 && !c->leaves)
@@ -259,6 +264,13 @@ static enum task_end step_gated(struct lkdf_ctx *c, struct task *t)
 					     : task_end_body(t);
 }
 
+/* The body goes on, with what it had when it left. */
+static void take_up(struct lkdf_ctx *c, const struct task *t)
+{
+	c->input_err = t->then_err;
+	c->has_groups = t->groups != NULL;
+}
+
 /* Its gate, if it has one, has been asked. */
 static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 							    struct task *t)
@@ -289,7 +301,7 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 		c->index = t->index;
 	}
 	if (t->link.flags & TASK_CONTINUES)
-		c->input_err = t->then_err;
+		take_up(c, t);
 	if (c->ex->worker && (a_load(&k->slow, relaxed) &
 			      ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTES |
 				SLOW_GATED)) != SLOW_TRACED)

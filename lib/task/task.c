@@ -400,20 +400,24 @@ int task_may_have_child(const struct task *parent, const struct lkdf_kind *k)
 }
 
 /* First child of a graph's task, a kind with extras, no room, no worker. */
-static __attribute__((noinline)) int
-spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+static __attribute__((noinline)) int spawn_slowly(struct lkdf_ctx *c,
+						  struct task *parent,
+						  struct lkdf_kind *k,
+						  const void *arg)
 {
 	struct executor *ex = runtime_inside(c->ex);
 	struct lkdf *rt = c->ex->rt;
-	struct task *parent, *t;
+	struct task *t;
 	bool is_first = !c->task;
 	int rc = forked_refuse(rt);
 
 	if (rc)
 		return rc;
-	parent = task_of_ctx(c);
-	if (!parent)
+	t = task_of_ctx(c);
+	if (!t)
 		return -ENOMEM;
+	if (!parent)
+		parent = t;
 	rc = task_may_have_child(parent, k);
 	if (rc)
 		return rc;
@@ -432,25 +436,41 @@ spawn_slowly(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
 	return 0;
 }
 
-/* The plain case has no call in it, so it needs no stack. */
-int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+/*
+ * The plain case has no call in it, so it needs no stack. parent: the body's
+ * task, NULL where it has none yet, or a group.
+ */
+static inline __attribute__((always_inline)) int
+spawn_child(struct lkdf_ctx *c, struct task *parent, struct lkdf_kind *k,
+	    const void *arg)
 {
 	struct executor *ex = c->ex;
 	struct worker *w = ex->worker;
 	struct task *t;
 	struct deque *d;
 
-	if (unlikely(!c->task || !w || !a_load(&k->is_plain, relaxed) ||
+	if (unlikely(!parent || !w || !a_load(&k->is_plain, relaxed) ||
 		     !magazine_has(&ex->magazine[POOL_TASK])))
-		return spawn_slowly(c, k, arg);
+		return spawn_slowly(c, parent, k, arg);
 	d = &w->deque[CLASS_NORMAL];
 	if (unlikely(deque_is_full(d)))
-		return spawn_slowly(c, k, arg);
+		return spawn_slowly(c, parent, k, arg);
 	t = magazine_take(&ex->magazine[POOL_TASK]);
 	init_task(t, k);
 	set_arg(t, k, arg);
-	task_adopt(c->task, t);
+	task_adopt(parent, t);
 	c->has_spawned = true;
 	deque_put(d, link_item(&t->link));
 	return likely(deque_has_public(d)) ? 0 : share_child(w);
+}
+
+int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
+{
+	return spawn_child(c, c->task, k, arg);
+}
+
+int task_spawn_below(struct lkdf_ctx *c, struct task *g, struct lkdf_kind *k,
+		     const void *arg)
+{
+	return spawn_child(c, g, k, arg);
 }

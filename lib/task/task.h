@@ -63,6 +63,7 @@ enum task_flag {
 	TASK_HOLDS = 1024, /* hold is to be waited for when the body ends */
 	TASK_PLACED = 2048, /* home is set */
 	TASK_HAS_DATA = 4096, /* claim is set */
+	TASK_GROUP = 8192, /* no body: its owner frees it, see group.h */
 	TASK_EXTRA = 16384, /* own, after, label and is_profiled are set */
 	TASK_AWAY = 32768, /* its work is under way elsewhere, see away */
 };
@@ -119,6 +120,8 @@ struct task {
 	struct after *after;
 	struct failure *failure; /* of error */
 	struct failure *child_failure; /* of child_err, once that is set */
+	struct task *groups; /* of the body, where its context has_groups, and
+			      * while it is left by then; see group.h */
 	lkdf_fn then_fn;
 	_Atomic(uint32_t) then_arrivals; /* body and event: 2 goes on */
 	int32_t then_err;
@@ -131,7 +134,8 @@ struct task {
 		/* From then() or the last body's end on; see then.h. */
 		struct event_tap tap;
 	};
-	struct task *kick_next, **kick_prev;
+	struct task *kick_next, **kick_prev; /* next: of a group, the body's
+					      * other one */
 	union { /* the work, until it is over; by the sort of its kind */
 		struct io_req *io;
 		struct again *again; /* while called again, see again.h */
@@ -147,6 +151,28 @@ struct task {
 
 /* Added to live while the body sleeps in a join. */
 #define TASK_JOINING (1 << 30)
+
+/* In live and nr_local of a group that is open, so that live is never 0. */
+#define TASK_OPEN (1 << 28)
+
+/* On the body's thread. */
+static inline bool task_has_children(const struct task *t)
+{
+	/* [task.join] what the children did; pairs with [task.child]. */
+	return t->nr_spawned - t->nr_local +
+		       (uint32_t)a_load(&t->live, acquire) !=
+	       0;
+}
+
+/* No child is there, and nobody else may look. */
+static inline void task_count_anew(struct task *t)
+{
+	int32_t open = t->link.flags & TASK_GROUP ? TASK_OPEN : 0;
+
+	t->nr_spawned = 0;
+	t->nr_local = (uint32_t)open;
+	a_store(&t->live, open, relaxed);
+}
 
 enum task_end {
 	TASK_COMPLETE,
@@ -205,11 +231,18 @@ int task_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 int task_submit(struct lkdf *rt, struct lkdf_scope *s,
 		const struct lkdf_task *a, struct lkdf_event *done);
 int task_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
+
+/* The group g counts the child in place of the body's task. */
+int task_spawn_below(struct lkdf_ctx *c, struct task *g, struct lkdf_kind *k,
+		     const void *arg);
 int task_spawn_with(struct lkdf_ctx *c, const struct lkdf_task *a,
 		    struct lkdf_event *done);
 
 /* Waits for the body's children, where task_may_join() allows it. */
 int task_join(struct lkdf_ctx *c);
+
+/* Waits for the children of t, of which the executor runs some meanwhile. */
+int task_join_on(struct executor *ex, struct task *t);
 
 /* 0; -EDEADLK where a join could wait for ever; -EOVERFLOW of the stack. */
 int task_may_join(const struct lkdf_ctx *c);

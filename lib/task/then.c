@@ -186,9 +186,13 @@ static struct failure *failure_of_event(struct lkdf_event e)
 static void then_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);
+	struct failure *f;
 
-	if (unlikely(error))
-		complete_seen(t, failure_of_event(tap->event));
+	if (unlikely(error)) {
+		f = failure_of_event(tap->event);
+		failure_observe(f);
+		complete_seen(t, f);
+	}
 	event_put(tap->event);
 	t->then_err = error;
 	then_leave(runtime_executor(rt_of(t)), t);

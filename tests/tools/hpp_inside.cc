@@ -15,11 +15,16 @@
  *   another runtime in a body: a task 5 or EDEADLK, a group EDEADLK, sum 4950
  *   a loop of another runtime in a body: 50 of 50 right or EDEADLK
  *   in a callback: no body
+ *   a group waits for its own, another thread and a tree of its children start
+ *   more: yes yes yes, of the program: yes yes
+ *   errors stay with their group: domain_error, of the other: nothing
+ *   cancelled: at most 11 of 101, and used again: 1
  */
 #include <lkdf/lkdf.hpp>
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -268,13 +273,111 @@ static void callbacks(lk::runtime &rt)
 	std::printf("in a callback: %s\n", seen == 2 ? "no body" : "a body");
 }
 
+static void branch(lk::group &g, std::atomic<int> &nr, int depth)
+{
+	nr++;
+	if (depth)
+		for (int i = 0; i < 2; i++)
+			g.run([&g, &nr, depth] { branch(g, nr, depth - 1); });
+}
+
+static bool by_others(lk::group &g, bool has_threads)
+{
+	std::atomic<int> nr{ 0 };
+
+	g.run([&] { branch(g, nr, 6); });
+	g.wait();
+	bool is_right = nr.exchange(0) == 127;
+	if (has_threads) {
+		std::thread t([&] {
+			for (int i = 0; i < 20; i++)
+				g.run([&nr] { nr++; });
+		});
+		t.join();
+	}
+	g.wait();
+	return is_right && nr == (has_threads ? 20 : 0);
+}
+
+static void groups(lk::runtime &rt, bool is_serial)
+{
+	bool own = false, tree = false, big = false;
+	std::atomic<bool> goes_on{ false };
+	std::string first, second;
+
+	rt.async([&] {
+		  lk::group a, b;
+		  int one = 0;
+
+		  // In serial mode it would wait for ever.
+		  if (!is_serial)
+			  b.run([&goes_on] {
+				  while (!goes_on)
+					  std::this_thread::yield();
+			  });
+		  // The youngest child is the first that a wait runs.
+		  a.run([&one] { one = 1; });
+		  a.wait();
+		  own = one == 1;
+		  goes_on = true;
+		  b.wait();
+		  tree = by_others(a, true);
+		  std::string text(1000, 'x');
+		  std::atomic<size_t> sum{ 0 };
+		  for (int i = 0; i < 10; i++)
+			  a.run([text, &sum] { sum += text.size(); });
+		  a.wait();
+		  big = sum == 10000;
+		  a.run([] { throw std::domain_error("bad"); });
+		  b.run([] {});
+		  second = thrown([&] { b.wait(); });
+		  first = thrown([&] { a.wait(); });
+	  }).get();
+	lk::group g(rt);
+	bool outside = by_others(g, true), in_body = false;
+	rt.async([&] { g.run([&in_body] { in_body = true; }); }).get();
+	g.wait();
+	auto yes = [](bool is) { return is ? "yes" : "no"; };
+	std::printf("a group waits for its own, another thread and a tree of "
+		    "its children start\nmore: %s %s %s, of the program: %s "
+		    "%s\n",
+		    yes(own), yes(tree), yes(big), yes(outside), yes(in_body));
+	std::printf("errors stay with their group: %s, of the other: %s\n",
+		    first.c_str(), second.c_str());
+	int nr = 0, again = 0;
+	rt.async([&] {
+		  lk::group c;
+		  std::atomic<int> called{ 0 };
+
+		  c.run([&] {
+			  called++;
+			  c.cancel();
+			  while (!c.is_cancelled())
+				  std::this_thread::yield();
+		  });
+		  c.wait();
+		  c.cancel();
+		  for (int i = 0; i < 100; i++)
+			  c.run([&called] { called++; });
+		  c.wait();
+		  nr = called.exchange(0);
+		  c.run([&called] { called++; });
+		  c.wait();
+		  again = called;
+	  }).get();
+	std::printf("cancelled: at most %d of 101, and used again: %d\n",
+		    nr <= 11 ? 11 : nr, again);
+}
+
 int main()
 {
 	lk::runtime rt("log=none"), other("log=none");
+	const char *serial = std::getenv("LKDF_SERIAL");
 
 	bodies(rt);
 	loops(rt);
 	errors(rt);
 	others(rt, other);
 	callbacks(rt);
+	groups(rt, serial);
 }

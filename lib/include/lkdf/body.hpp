@@ -31,9 +31,15 @@ class kind_table
 		struct lkdf_kind *kind;
 		std::unique_ptr<entry> next;
 	};
+	// One without flags and limits.
+	struct plain {
+		std::atomic<const void *> key{ nullptr };
+		struct lkdf_kind *kind = nullptr; // set before the key
+	};
 	static constexpr unsigned nr_buckets = 64;
 
 	std::atomic<entry *> bucket_[nr_buckets] = {};
+	plain plain_[nr_buckets];
 	std::mutex lock_;
 	bool is_closed_ = false;
 
@@ -49,6 +55,11 @@ class kind_table
 				0x9e3779b97f4a7c15ull >>
 			32) %
 		       nr_buckets;
+	}
+	// Keys are bytes side by side.
+	static unsigned number_plain(const void *key)
+	{
+		return reinterpret_cast<uintptr_t>(key) % nr_buckets;
 	}
 	static struct lkdf_kind *look(const entry *e, const void *key,
 				      uint32_t flags,
@@ -111,6 +122,27 @@ class kind_table
 		return look(bucket_[number(key, limit.tokens)].load(
 				    std::memory_order_acquire),
 			    key, flags, limit);
+	}
+	// The same of a kind without flags and limits, as lk::group has them.
+	struct lkdf_kind *find_plain(const void *key) const
+	{
+		const plain &p = plain_[number_plain(key)];
+
+		return p.key.load(std::memory_order_acquire) == key ? p.kind
+								    : nullptr;
+	}
+	struct lkdf_kind *get_plain(const void *key, struct lkdf *rt,
+				    const struct lkdf_kind_attr &a)
+	{
+		struct lkdf_kind *k = get(key, rt, a);
+		plain &p = plain_[number_plain(key)];
+		std::lock_guard<std::mutex> hold(lock_);
+
+		if (!p.key.load(std::memory_order_relaxed)) {
+			p.kind = k;
+			p.key.store(key, std::memory_order_release);
+		}
+		return k;
 	}
 	// Before the runtime closes: its kinds are given back.
 	void close()

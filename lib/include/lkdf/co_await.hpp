@@ -43,12 +43,10 @@ struct join_awaiter : awaits {
 	template <class P> bool await_suspend(std::coroutine_handle<P> h)
 	{
 		s = h.promise().at;
-		s->told = 0;
-		return s->has_children && s->leave_children(h);
+		return s->leave_children(h);
 	}
 	void await_resume()
 	{
-		s->has_children = false;
 		s->check();
 		s->thrown.rethrow(s->told);
 	}
@@ -62,9 +60,8 @@ struct join_here_awaiter : awaits {
 	}
 	void await_resume()
 	{
-		int rc = s->has_children ? lkdf_join(s->ctx) : 0;
+		int rc = lkdf_join(s->ctx);
 
-		s->has_children = false;
 		if (rc)
 			s->thrown.rethrow(rc);
 		s->check();
@@ -126,7 +123,6 @@ template <class... T> struct all_awaiter : awaits {
 	}
 	std::tuple<or_nothing<T>...> await_resume()
 	{
-		s->has_children = false;
 		s->check();
 		s->thrown.rethrow(s->told);
 		return values(std::index_sequence_for<T...>{});
@@ -188,8 +184,14 @@ struct group_awaiter : awaits {
 	template <class P> bool await_suspend(std::coroutine_handle<P> h)
 	{
 		s = h.promise().at;
-		s->told = 0;
-		return group_end::has_children(g) && s->leave_children(h);
+		struct lkdf_event e = group_end::event(g);
+
+		if (s->leave(h, e))
+			return true;
+		// It refers to what is here.
+		lkdf_join(s->ctx);
+		lkdf_event_put(e);
+		return false;
 	}
 	void await_resume()
 	{

@@ -33,7 +33,6 @@ struct strand {
 	int told = 0; // by what it has waited for
 	lkdf_fn go_on = nullptr; // the body behind a wait
 	bool waits_again = false;
-	bool has_children = false; // since the last wait for all of them
 	strand *parent = nullptr;
 	first_thrown thrown; // of its children
 
@@ -379,7 +378,6 @@ template <class T> struct co_child {
 			h.destroy();
 			throw;
 		}
-		s->has_children = true;
 		return h;
 	}
 };

@@ -17,17 +17,18 @@ namespace detail
 struct group_end;
 }
 
-// Children of the body that this thread is in, or outside of bodies tasks of a
-// scope of its own. run() starts one, wait() waits for all and
-// throws what the first has thrown; the end of the group waits as well.
+// Children of the body that this thread is in, apart from its other children;
+// outside of bodies tasks of a scope of their own. run() starts one, wait()
+// waits for all of the group and throws what the first has thrown; the end of
+// the group waits as well. Where it was made it ends.
 class group
 {
 	friend struct detail::group_end;
 	detail::home *of_;
-	bool is_in_body_;
-	struct lkdf_scope *scope_ = nullptr;
+	struct lkdf_group *in_ = nullptr; // of a body
+	struct lkdf_scope *scope_ = nullptr; // where there is no body
 	detail::first_thrown thrown_;
-	bool has_children_ = false;
+	std::atomic<bool> is_cancelled_{ false };
 
 	template <class F> struct child {
 		F f;
@@ -38,6 +39,8 @@ class group
 			auto *k = static_cast<child *>(arg);
 			group *g = k->of;
 
+			if (g->is_cancelled())
+				return 0;
 			try {
 				k->f();
 				return 0;
@@ -58,13 +61,6 @@ class group
 				   std::is_trivially_destructible_v<F> &&
 			   sizeof(child<F>) <= 256 && alignof(child<F>) <= 16;
 
-	int wait_here() noexcept
-	{
-		if (!std::exchange(has_children_, false))
-			return 0;
-		return is_in_body_ ? lkdf_join(detail::context_in(of_->rt))
-				   : lkdf_scope_wait(of_->rt, scope_, -1);
-	}
 	// With the first one of the type.
 	template <class F>
 	__attribute__((noinline)) struct lkdf_kind *make_kind()
@@ -77,7 +73,7 @@ class group
 		a.fn = C::run;
 		a.arg_size = is_small<F> ? sizeof(C) : 0;
 		a.drop = is_small<F> ? nullptr : C::drop;
-		return of_->kinds.get(&detail::key_of<C>, of_->rt, a);
+		return of_->kinds.get_plain(&detail::key_of<C>, of_->rt, a);
 	}
 	__attribute__((noinline)) int submit(struct lkdf_kind *k,
 					     const void *arg)
@@ -91,34 +87,12 @@ class group
 	}
 	void start(struct lkdf_kind *k, const void *arg)
 	{
-		must(is_in_body_
-			     ? lkdf_spawn(detail::context_in(of_->rt), k, arg)
-			     : submit(k, arg));
-		has_children_ = true;
+		must(in_ ? lkdf_group_spawn(in_, k, arg) : submit(k, arg));
 	}
-
-      public:
-	// In a body, or in the function of a loop, of an lk::runtime.
-	group() : is_in_body_(true)
-	{
-		struct lkdf *rt;
-
-		of_ = lkdf_current(&rt) ? detail::homes.find(rt) : nullptr;
-		if (!of_)
-			throw std::logic_error(
-				"group: this thread is in no body of an "
-				"lk::runtime: lk::group g(rt)");
-	}
-	// On any thread; in a body of the runtime as group(). A body of another
-	// runtime waits for nothing here: throws with EDEADLK.
-	template <class Runtime>
-	explicit group(Runtime &rt)
-	    : of_(rt.home()), is_in_body_(detail::context_in(rt.get()))
+	__attribute__((noinline)) void create_scope()
 	{
 		struct lkdf_scope_attr a = {};
 
-		if (is_in_body_)
-			return;
 		if (!detail::may_wait())
 			throw error(-EDEADLK, "group: this thread is in a body "
 					      "of another runtime, or in a "
@@ -127,18 +101,55 @@ class group
 		a.name = "group";
 		must(lkdf_scope_create(of_->rt, &a, &scope_));
 	}
+	[[noreturn]] __attribute__((noinline)) void refuse(int rc)
+	{
+		if (rc >= 0)
+			lkdf_group_put(in_);
+		else if (rc != -ESRCH)
+			throw error(rc);
+		throw std::logic_error("group: this thread is in no body of an "
+				       "lk::runtime: lk::group g(rt)");
+	}
+	__attribute__((noinline)) void put_scope() noexcept
+	{
+		lkdf_scope_wait(of_->rt, scope_, -1);
+		lkdf_scope_put(scope_);
+	}
+
+      public:
+	// In a body, or in the function of a loop, of an lk::runtime.
+	group()
+	{
+		struct lkdf *rt;
+		int rc = lkdf_group_create(nullptr, &in_, &rt);
+
+		of_ = detail::homes.find(rt);
+		if (__builtin_expect(!of_ || rc < 0, 0))
+			refuse(rc);
+	}
+	// On any thread; in a body of the runtime as group(). A body of another
+	// runtime waits for nothing here: throws with EDEADLK.
+	template <class Runtime> explicit group(Runtime &rt) : of_(rt.home())
+	{
+		if (struct lkdf_ctx *c = detail::context_in(of_->rt))
+			must(lkdf_group_create(c, &in_, nullptr));
+		else
+			create_scope();
+	}
 	group(const group &) = delete;
 	~group()
 	{
-		wait_here();
-		if (scope_)
-			lkdf_scope_put(scope_);
+		if (in_)
+			lkdf_group_put(in_);
+		else
+			put_scope();
 	}
+	// On any thread: that of the body which made the group, in its
+	// children, and on others before wait() or co_await begin.
 	template <class F> void run(F f)
 	{
 		using C = child<F>;
-		struct lkdf_kind *k =
-			of_->kinds.find(&detail::key_of<C>, 0, {});
+		struct lkdf_kind *k = of_->kinds.find_plain(&detail::key_of<C>);
 
 		if (!k)
 			k = make_kind<F>();
@@ -153,26 +164,48 @@ class group
 			c.release();
 		}
 	}
-	// For all that run() has started. In a body also for its other
-	// children.
+	// For all that run() has started, and nothing else. Where the group was
+	// made; after cancel() the group may be used again.
 	void wait()
 	{
-		thrown_.rethrow(wait_here());
+		int rc = in_ ? lkdf_group_wait(in_)
+			     : lkdf_scope_wait(of_->rt, scope_, -1);
+
+		if (is_cancelled())
+			is_cancelled_.store(false, std::memory_order_relaxed);
+		thrown_.rethrow(rc);
+	}
+	// Those that have not begun end without a call; those that run may ask
+	// is_cancelled(). wait() waits for them. Any thread.
+	void cancel() noexcept
+	{
+		is_cancelled_.store(true, std::memory_order_relaxed);
+	}
+	bool is_cancelled() const noexcept
+	{
+		return is_cancelled_.load(std::memory_order_relaxed);
 	}
 };
 
 namespace detail
 {
 struct group_end {
-	// Its children have ended, as rc says.
+	// Fires when all of it have ended.
+	static struct lkdf_event event(group &g)
+	{
+		struct lkdf_event e;
+
+		if (!g.in_)
+			throw error(-EDEADLK, "group: a coroutine awaits those "
+					      "that it has made");
+		must(lkdf_group_event(g.in_, &e));
+		return e;
+	}
+	// It has, as rc says.
 	static void rethrow(group &g, int rc)
 	{
-		g.has_children_ = false;
+		g.is_cancelled_.store(false, std::memory_order_relaxed);
 		g.thrown_.rethrow(rc);
-	}
-	static bool has_children(const group &g)
-	{
-		return g.has_children_;
 	}
 };
 } // namespace detail

@@ -17,6 +17,7 @@
 #include <lkdf/event.h>
 #include <lkdf/gang.h>
 #include <lkdf/graph.h>
+#include <lkdf/group.h>
 #include <lkdf/io.h>
 #include <lkdf/kernel.h>
 #include <lkdf/kind.h>

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "task/group.h"
+
+#include "base/err.h"
+#include "base/log.h"
+#include "core/failure.h"
+#include "core/item.h"
+#include "core/runtime.h"
+#include "sched/current.h"
+#include "scope/event.h"
+#include "task/complete.h"
+#include "task/step.h"
+
+#include <errno.h>
+#include <lkdf/runtime.h>
+
+static struct lkdf *rt_of(const struct task *g)
+{
+	return g->kind->rt;
+}
+
+/* ---- from create to put ------------------------------------------------- */
+
+struct task *group_create_slowly(struct lkdf_ctx *c)
+{
+	struct task *t = task_of_ctx(c), *g;
+
+	if (!t)
+		return NULL;
+	g = runtime_alloc(c->ex->rt, runtime_inside(c->ex), POOL_TASK);
+	if (!g) {
+		err(-ENOMEM, "group: no memory for one more");
+		return NULL;
+	}
+	return group_begin(c, t, g);
+}
+
+static void unlink_group(struct lkdf_ctx *c, const struct task *g)
+{
+	struct task **at = &c->task->groups;
+
+	if (!c->has_groups)
+		return;
+	while (*at && *at != g)
+		at = &(*at)->kick_next;
+	if (*at)
+		*at = g->kick_next;
+	c->has_groups = c->task->groups != NULL;
+}
+
+void group_put_slowly(struct task *g)
+{
+	struct lkdf *rt = rt_of(g);
+	struct executor *ex = runtime_executor(rt);
+	struct lkdf_ctx *c = group_owner(g);
+	int rc = task_join_on(ex ? ex : rt->outside, g);
+
+	if (rc)
+		log_text(&rt->log, LKDF_LOG_ERROR,
+			 "unobserved error: of a group: %s", err_text());
+	if (c)
+		unlink_group(c, g);
+	runtime_free(rt, ex, POOL_TASK, g);
+}
+
+/* ---- tasks of it -------------------------------------------------------- */
+
+int group_spawn_elsewhere(struct task *g, struct lkdf_kind *k, const void *arg)
+{
+	struct lkdf *rt = rt_of(g);
+	struct executor *ex = runtime_executor(rt);
+	struct task *t;
+	int rc = task_may_have_child(g, k);
+
+	if (rc)
+		return rc;
+	t = task_create(rt, ex, k, arg, 0);
+	if (!t)
+		return -ENOMEM;
+	task_init_limits(t);
+	task_set_parent(t, g);
+	t->scope = g->scope;
+	/* Relaxed: a task of the group keeps it, or the caller does. */
+	a_add(&g->live, 1, relaxed);
+	task_start(rt, ex, t);
+	runtime_show(ex);
+	sched_drain(&rt->sched);
+	return 0;
+}
+
+int group_wait_slowly(struct lkdf_ctx *c, struct task *g)
+{
+	int rc;
+
+	if (!c)
+		return err(-EDEADLK,
+			   "group: only the body that made it waits for it");
+	rc = task_may_join(c);
+	if (!rc)
+		return task_join_on(c->ex, g);
+	c->has_why = true;
+	c->after = AFTER_LOOK;
+	return rc;
+}
+
+int group_join_all(struct lkdf_ctx *c)
+{
+	struct task *g;
+	int rc = 0, error;
+
+	for (g = c->task->groups; g; g = g->kick_next) {
+		error = task_join_on(c->ex, g);
+		rc = rc ? rc : error;
+	}
+	return rc;
+}
+
+/* ---- closed ------------------------------------------------------------- */
+
+/*
+ * All of its children have ended; it is the owner's again. The error goes to
+ * its event, and without one to the task above.
+ */
+static bool tell_end(struct task *g, struct task *t)
+{
+	bool has_event = g->link.flags & TASK_HAS_DONE;
+	struct lkdf_event done = g->done;
+	struct lkdf *rt = rt_of(g);
+	struct failure *f;
+	int error = complete_take_child_error(g, &f);
+	bool is_last;
+
+	task_count_anew(g);
+	g->link.flags &= (uint16_t)~TASK_HAS_DONE;
+	is_last = complete_child(t, has_event ? 0 : error, f);
+	if (has_event)
+		event_finish(done, error, f);
+	failure_put(f, &rt->log);
+	return is_last;
+}
+
+bool group_ended(struct task *g)
+{
+	return tell_end(g, group_above(g));
+}
+
+/* A child of the task above, until its own children have ended. */
+static void close_group(struct task *g)
+{
+	int32_t out = (int32_t)(g->nr_spawned - g->nr_local);
+
+	group_above(g)->nr_spawned++;
+	/* [task.end] the body's writes; pairs with [task.child]. */
+	if (a_add(&g->live, out, acq_rel) + out == 0)
+		tell_end(g, group_above(g));
+}
+
+int group_event(struct task *g, struct lkdf_event *out)
+{
+	struct lkdf_ctx *c = group_owner(g);
+	int rc;
+
+	if (!c)
+		return group_wait_slowly(c, g);
+	rc = event_create(rt_of(g), runtime_inside(c->ex), 1, 2, &g->done);
+	if (rc)
+		return rc;
+	*out = g->done;
+	g->link.flags |= TASK_HAS_DONE;
+	close_group(g);
+	return 0;
+}
+
+/* It has an event already, or nothing that ends. */
+static bool stays_open(const struct task *g)
+{
+	return g->link.flags & TASK_HAS_DONE ||
+	       (!task_has_children(g) && !a_load(&g->child_err, relaxed));
+}
+
+void group_leave_all(struct lkdf_ctx *c, bool is_for_all)
+{
+	struct task *g, *next;
+
+	for (g = is_for_all ? c->task->groups : NULL; g; g = next) {
+		next = g->kick_next;
+		if (!stays_open(g))
+			close_group(g);
+	}
+	c->has_groups = false;
+}
