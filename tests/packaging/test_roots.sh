@@ -1,18 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# lkdf in a clean root of another release of Debian, or with other compilers: the
-# sources of a release, without git, are built with each compiler without a warning;
-# an example runs, and README's program is built with the installed library, runs and
-# has a report; what make check installs can be had.
+# lkdf in a clean root of another release of Debian, with other compilers, or with the
+# flags of another distribution: the sources of a release, without git, are built with
+# each compiler without a warning; an example runs, and README's program is built with
+# the installed library, runs and has a report; what make check installs can be had.
 # Called by make check-roots, as it takes root, packages and minutes:
 #
 #	test_roots.sh SOURCES.tar.gz ROW    one row of the table below
 #	test_roots.sh                       prints the rows' names
 set -u
 # A row: its name, the suite of Debian, compilers, and steps: run types README's make
-# run first.
+# run first, flags=NAME builds with the flags of a distribution, see flags_of().
 rows='
 trixie	trixie	gcc	run
+trixie-clang	trixie	clang-17 clang-19
+arch	trixie	gcc	flags=arch
+gentoo	trixie	gcc-fortified	flags=gentoo
+suse	trixie	gcc	flags=suse
 '
 if [ $# -eq 0 ]; then
 	echo "$rows" | cut -f 1 | grep .
@@ -29,10 +33,40 @@ row=$(echo "$rows" | grep "^$2	") || {
 	echo "no row $2 in $0" >&2
 	exit 2
 }
+flags=$(echo "$row" | sed -n 's/.*flags=//p')
 suite=$(echo "$row" | cut -f 2)
 compilers=$(echo "$row" | cut -f 3)
 steps=" $(echo "$row" | cut -f 4) "
 : >"$dir/log"
+unset CFLAGS LDFLAGS
+
+# What these distributions build packages with.
+flags_of() {
+	case $1 in
+	suse)
+		CFLAGS='-O2 -Wall -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+			-fstack-protector-strong -funwind-tables
+			-fasynchronous-unwind-tables -fstack-clash-protection
+			-Werror=return-type -flto=auto -g'
+		LDFLAGS=-flto=auto
+		;;
+	arch)
+		CFLAGS='-march=x86-64 -mtune=generic -O2 -pipe -fno-plt -fexceptions
+			-Wp,-D_FORTIFY_SOURCE=3 -Wformat -Werror=format-security
+			-fstack-clash-protection -fcf-protection
+			-fno-omit-frame-pointer -mno-omit-leaf-frame-pointer
+			-flto=auto'
+		LDFLAGS='-Wl,-O1 -Wl,--sort-common -Wl,--as-needed -Wl,-z,relro
+			-Wl,-z,now -Wl,-z,pack-relative-relocs -flto=auto'
+		;;
+	gentoo)
+		CFLAGS='-O2 -pipe -march=native'
+		LDFLAGS='-Wl,-O1 -Wl,--as-needed -Wl,-z,pack-relative-relocs'
+		;;
+	esac
+	CFLAGS=$(echo "$CFLAGS" | tr -s '\t\n' ' ')
+	LDFLAGS=$(echo "$LDFLAGS" | tr -s '\t\n' ' ')
+}
 
 # has STEP: is it one of the row's?
 has() {
@@ -42,32 +76,42 @@ has() {
 	return 1
 }
 
-# in_tree COMMAND...: in the sources; warnings are errors
+# in_tree COMMAND...: in the sources, with the flags of the row; warnings are errors
 in_tree() {
-	inside env -C /sources WERROR=1 "$@" >"$dir/log" 2>&1
+	inside env -C /sources WERROR=1 ${CFLAGS:+"CFLAGS=$CFLAGS"} \
+		${LDFLAGS:+"LDFLAGS=$LDFLAGS"} "$@" >"$dir/log" 2>&1
 }
 
 # What Debian has of the parts that a build may lack.
 parts='clang bpftool libbpf-dev libelf-dev libncurses-dev systemtap-sdt-dev'
 
-# The packages of the compilers; gcc is there.
+# The packages of the compilers; gcc is there. That of Gentoo defines
+# _FORTIFY_SOURCE by itself.
 packages_of() {
 	for cc in $compilers; do
 		case $cc in
+		gcc-fortified)
+			for name in gcc g++; do
+				printf '#!/bin/sh\nexec %s -D_FORTIFY_SOURCE=3 "$@"\n' \
+					"$name" >"$root/usr/bin/$name-fortified"
+				chmod +x "$root/usr/bin/$name-fortified"
+			done
+			;;
 		gcc-*) echo "$cc g++${cc#gcc}" ;;
 		clang-*) echo "$cc" ;;
 		esac
 	done
 }
 
-# builds CC: everything, in a folder of its own
+# builds CC: everything, in a folder of its own; with -flto the linker, too, has
+# warnings, which -Werror makes no errors.
 builds() {
 	cxx=$(echo "$1" | sed 's/gcc/g++/; s/clang/clang++/')
 	bpf=clang
 	[ "${1#clang}" = "$1" ] || bpf=$1
 	in_tree make -s "-j$(nproc)" BUILD="build/$1" CC="$1" CXX="$cxx" \
 		BPF_CLANG="$bpf" BPF=1 TOP=1 SDT=1 URING=1 XXHASH=1 all &&
-		! grep -qi 'warning:' "$dir/log"
+		{ [ -n "$flags" ] || ! grep -qi 'warning:' "$dir/log"; }
 }
 
 try_compiler() {
@@ -115,6 +159,7 @@ first_make() {
 	ok $? "README's make run installs, builds without a warning, and ends with what cost most"
 }
 
+[ -z "$flags" ] || flags_of "$flags"
 tar -tzf "$sources" >"$dir/log" && grep -q '^[^/]*/Makefile$' "$dir/log" &&
 	! grep -q '^[^/]*/\.git/' "$dir/log"
 ok $? 'the sources of a release have no .git'
