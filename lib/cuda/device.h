@@ -52,7 +52,6 @@ struct cuda_queue {
 
 /* Memory that is not simply what the driver's pool gave. */
 struct cuda_block {
-	struct cuda_block *next;
 	cu_ptr at, base; /* ours begins at, the driver's at base */
 	bool is_pooled;
 };
@@ -145,7 +144,7 @@ struct cuda_device {
 	cu_stream memory; /* for memory of the pool */
 	void *words; /* of the queues */
 	cu_pool pool; /* NULL: the card has none */
-	struct cuda_block *blocks;
+	void *blocks; /* a tree of libc's of struct cuda_block */
 	struct cuda_late *late;
 	int64_t quiet_since; /* ns; 0: something has ended since */
 	cu_stream capture; /* nothing runs in it */

@@ -10,6 +10,7 @@
 #include "base/err.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 
 /*
@@ -49,12 +50,8 @@ int cuda_open_memory(struct cuda_device *d)
 
 void cuda_close_memory(struct cuda_device *d)
 {
-	struct cuda_block *b;
-
-	while ((b = d->blocks)) {
-		d->blocks = b->next;
-		free(b);
-	}
+	tdestroy(d->blocks, free);
+	d->blocks = NULL;
 	if (!d->memory)
 		return;
 	d->cuda.cuStreamSynchronize(d->memory);
@@ -170,6 +167,13 @@ static void put_memory(struct cuda_device *d, cu_ptr at, bool is_pooled)
 		cuda_give_back(d, NULL, at);
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct cuda_block *x = a, *y = b;
+
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
 static int note_block(struct cuda_device *d, cu_ptr at, cu_ptr base,
 		      bool is_pooled)
 {
@@ -180,9 +184,10 @@ static int note_block(struct cuda_device *d, cu_ptr at, cu_ptr base,
 	b->at = at;
 	b->base = base;
 	b->is_pooled = is_pooled;
-	b->next = d->blocks;
-	d->blocks = b;
-	return 0;
+	if (tsearch(b, &d->blocks, by_address))
+		return 0;
+	free(b);
+	return err(-ENOMEM, "cuda: no memory");
 }
 
 static int alloc_block(struct cuda_device *d, enum lkdf_mem_kind mem,
@@ -223,15 +228,14 @@ int cuda_alloc(void *dev, enum lkdf_mem_kind mem, uint64_t bytes,
 /* Memory that the pool gave has no note. */
 static bool take_note(struct cuda_device *d, cu_ptr at, struct cuda_block *out)
 {
-	struct cuda_block **p = &d->blocks, *b;
+	const struct cuda_block key = { .at = at };
+	struct cuda_block **found = tfind(&key, &d->blocks, by_address), *b;
 
-	while (*p && (*p)->at != at)
-		p = &(*p)->next;
-	b = *p;
-	if (!b)
+	if (!found)
 		return false;
+	b = *found;
 	*out = *b;
-	*p = b->next;
+	tdelete(b, &d->blocks, by_address);
 	free(b);
 	return true;
 }
