@@ -25,8 +25,17 @@ told locked 'sum(x["cost"] for x in cost if x["id"] in ("futex", "kernel")) <= 1
 ok $? 'CPU time inside futex(2) is not that of system calls, too'
 told mapped 'f[0]["id"] == "kernel" and f[0]["cost"] > 0.8'
 ok $? 'which is all of it where there are no words'
+for name in service_noisy service_runs; do
+	told $name 'not cost and f[0]["id"] == "load"'
+	ok $? "$name: a service with little to do has no cause that costs"
+done
+told service_late 'any(x["id"] == "late" for x in cost) and
+	not any(x["id"] == "load" for x in f)'
+ok $? 'one whose tasks begin late has'
 told blocking 'not cost and f[0]["id"] == "pool" and "fetch" in f[0]["title"]'
 ok $? 'bodies of the blocking pool are no time in which no body runs'
+told pooled 'len([x for x in f if x["id"] == "pool"]) == 1'
+ok $? 'one finding of the pool at most'
 told blocking_phases 'f[0]["id"] == "starved" and "while step runs" in f[0]["title"]'
 ok $? 'where they are few, what else is the cause is finding 1'
 told chained_device 'f[0]["id"] == "starved" and "while step runs" in f[0]["title"]

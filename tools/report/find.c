@@ -19,6 +19,13 @@
 #define LEAST_ENTER 0.05
 /* In bodies: with less of it a program waits for what comes to it. */
 #define LEAST_LOADED 0.1
+/* Half of the tasks of each kind begin so soon after they are ready, in ns: a
+ * worker was woken, no more. */
+#define MOST_WAITED 1000000
+/* Shares of tasks that the program's own threads give: of a service, whose
+ * request may be a chain of tasks, and of one that submits. */
+#define LEAST_ASKED 0.05
+#define LEAST_SUBMITTED 0.3
 /* Where all is asked for; words_share() rounds less to 0 %. */
 #define LEAST_OF_ALL 0.001
 /* To start workers takes as long as a run below that. */
@@ -134,13 +141,32 @@ static void all_wait(struct report *r, struct finding *f, const struct kind *k,
 	    name, name);
 }
 
-/* A load of the program's own rhythm: idleness is no fault while none is late.
+static bool is_from_outside(const struct report *r, double least)
+{
+	return (double)r->nr_outside > least * (double)nr_tasks(r);
+}
+
+static bool is_late(const struct kind *k)
+{
+	return k->nr_pooled * 2 <= k->nr && k->waited50 > MOST_WAITED;
+}
+
+/*
+ * A load of the program's own rhythm: idle time is no fault while tasks begin
+ * soon. The share of late time tells nothing here: each wake-up of one of many
+ * idle workers counts for all of them.
  */
 static bool is_service(const struct report *r)
 {
-	return r->has.ready && find_in_bodies(r) < LEAST_LOADED &&
-	       find_share(r, TIME_LATE) < WORTH_TELLING &&
-	       r->nr_outside * 10 > nr_tasks(r) * 3ull;
+	uint32_t i;
+
+	if (!r->has.ready || find_in_bodies(r) >= LEAST_LOADED ||
+	    !is_from_outside(r, LEAST_ASKED))
+		return false;
+	for (i = 0; i < r->nr_kinds; i++)
+		if (is_late(&r->kind[i]))
+			return false;
+	return true;
 }
 
 static void not_loaded(struct report *r)
@@ -241,7 +267,7 @@ static void find_starved(struct report *r)
 		return;
 	else if (is_service(r))
 		not_loaded(r);
-	else if (!is_of_regions(r) && r->nr_outside * 10 > nr_tasks(r) * 3ull &&
+	else if (!is_of_regions(r) && is_from_outside(r, LEAST_SUBMITTED) &&
 		 r->starved_before_last * 2 > starved)
 		find_submission(r);
 	else if (!find_device(r))
@@ -254,6 +280,8 @@ static void find_late(struct report *r)
 	struct finding *f;
 
 	if (find_is_small(r, find_share(r, TIME_LATE), LEAST_IDLE))
+		return;
+	if (is_service(r))
 		return;
 	/* Members of small regions lie, and nothing else. */
 	if (find_region(r) && k && k->is_member)

@@ -41,6 +41,9 @@ bool find_pool_busy(struct report *r)
 
 	if (!r->starved_pool || r->starved_pool * 2 < r->time[TIME_STARVED])
 		return false;
+	/* find_pool() has more to say. */
+	if (longest_wait(r))
+		return true;
 	f = find_add(r, "pool", FINDING_BOUND, 0);
 	PUT(f->title, "Bodies run in the blocking pool, most of them %.60s",
 	    r->info.name[k->name]);

@@ -159,14 +159,32 @@ def window_fixed():
     return windowed(8)
 
 
-def service():
+def service(late=300, tasks=1):
     """A request each 10 ms, 400 us of work: nothing to gain."""
     trace = Trace(4)
     machine = Machine(trace, 4)
     for i in range(200):
-        machine.run('answer', 400 * US, i * 10 * MS)
+        by, ready = None, i * 10 * MS
+        for _ in range(tasks):
+            by, ready = machine.run('answer', 400 * US // tasks, ready, by,
+                                    late=late)
     fair_samples(trace, machine, max(machine.free))
     return trace
+
+
+def service_noisy():
+    """The same beside other programs: each worker is woken after 500 us."""
+    return service(500 * US)
+
+
+def service_runs():
+    """A request is a run of a graph: a chain of eight tasks."""
+    return service(20 * US, 8)
+
+
+def service_late():
+    """Tasks begin 3 ms after they are ready, though workers are idle."""
+    return service(3 * MS)
 
 
 def pooled():
@@ -370,4 +388,4 @@ CAUSES = {f.__name__: f for f in (
     again, sealed, sealed_port, sealed_partly,
     regions, regions_fixed, regions_uneven,
     chained_device, blocking, blocking_phases, observed, observed_only,
-    locked)}
+    locked, service_noisy, service_runs, service_late)}
