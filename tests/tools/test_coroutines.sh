@@ -26,7 +26,8 @@ if ! compile "$dir/probe.cc"; then
 fi
 
 for f in "$examples"/co/*.cc tests/tools/hpp_co.cc \
-	tests/tools/hpp_co_cancel.cc tests/tools/hpp_co_inside.cc; do
+	tests/tools/hpp_co_cancel.cc tests/tools/hpp_co_inside.cc \
+	tests/tools/hpp_co_edges.cc; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4

@@ -156,13 +156,45 @@ class kind_table
 	}
 };
 
+// A name that the program may have made: two that read the same are one.
+inline uint64_t number_of_text(const char *name)
+{
+	uint64_t n = 0xcbf29ce484222325ull;
+
+	for (; *name; name++)
+		n = (n ^ uint8_t(*name)) * 0x100000001b3ull;
+	return n | 1ull << 63;
+}
+
 // The address is the key of a type.
 template <class T> inline constexpr char key_of = 0;
+
+// How many runtimes a place of the table of homes has had; never freed.
+using lives = std::atomic<unsigned>;
 
 // A runtime as its callables see it.
 struct home {
 	struct lkdf *rt = nullptr;
 	kind_table kinds;
+	const lives *life = nullptr;
+};
+
+// Whether the runtime that a future is of is still there.
+class life
+{
+	const lives *of_ = nullptr;
+	unsigned nr_ = 0;
+
+      public:
+	life() = default;
+	explicit life(const home *h)
+	    : of_(h->life), nr_(of_->load(std::memory_order_relaxed))
+	{
+	}
+	bool goes_on() const
+	{
+		return of_->load(std::memory_order_acquire) == nr_;
+	}
 };
 
 // The homes of all runtimes, for a group() that is given none. Any thread looks
@@ -173,6 +205,7 @@ class home_table
 		std::atomic<struct lkdf *> rt{ nullptr };
 		home *of = nullptr;
 		entry *next = nullptr;
+		lives life{ 0 };
 	};
 	std::atomic<entry *> first_{ nullptr };
 	std::mutex lock_;
@@ -198,6 +231,7 @@ class home_table
 		entry *e = free_one();
 
 		e->of = of;
+		of->life = &e->life;
 		e->rt.store(of->rt, std::memory_order_release);
 	}
 	// Its runtime has closed.
@@ -206,9 +240,13 @@ class home_table
 		std::lock_guard<std::mutex> hold(lock_);
 		entry *e = first_.load(std::memory_order_relaxed);
 
-		for (; e; e = e->next)
-			if (e->of == of)
-				e->rt.store(nullptr, std::memory_order_relaxed);
+		while (e && (e->of != of || !e->rt.load()))
+			e = e->next;
+		if (!e)
+			return;
+		e->life.fetch_add(1, std::memory_order_release);
+		e->of = nullptr;
+		e->rt.store(nullptr, std::memory_order_relaxed);
 	}
 	// Of the runtime of a body that this thread is in; nullptr: lkdf_open()
 	// has opened it, and no lk::runtime.

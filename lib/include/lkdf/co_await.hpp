@@ -3,7 +3,7 @@
 #ifndef LKDF_CO_AWAIT_HPP
 #define LKDF_CO_AWAIT_HPP
 
-#include <lkdf/co_task.hpp>
+#include <lkdf/co_foreign.hpp>
 
 #include <variant>
 
@@ -12,16 +12,6 @@ namespace lk
 
 namespace detail
 {
-// The base of what co_await takes: the task that awaits it.
-struct awaits {
-	strand *s = nullptr;
-
-	bool await_ready() const noexcept
-	{
-		return false;
-	}
-};
-
 template <class T> struct fork_awaiter : awaits {
 	co<T> c;
 
@@ -79,6 +69,7 @@ template <class... T> struct all_awaiter : awaits {
 	{
 	}
 	all_awaiter(const all_awaiter &) = delete;
+	all_awaiter(all_awaiter &&) = default; // before it has begun
 	~all_awaiter()
 	{
 		put(std::index_sequence_for<T...>{});

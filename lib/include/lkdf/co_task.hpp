@@ -11,6 +11,7 @@
 
 #include <coroutine>
 #include <cstdio>
+#include <string>
 
 namespace lk
 {
@@ -21,12 +22,22 @@ namespace detail
 {
 inline constexpr char cancelled_text[] = "the coroutine was cancelled";
 
+// gcc without optimization calls the next coroutine on the stack of the one
+// that goes: then the body calls each in turn.
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE__)
+inline constexpr bool goes_in_turn = true;
+#else
+inline constexpr bool goes_in_turn = false;
+#endif
+
 // A task whose body is a coroutine, and those that it awaits. It lies in the
 // promise of the first one, whose frame stays until the task is complete.
 struct strand {
 	home *of = nullptr;
 	struct lkdf_ctx *ctx = nullptr; // while its body runs
 	std::coroutine_handle<> next; // what the body goes on with
+	std::coroutine_handle<>
+		turn; // the one to call next, where it is in turn
 	// While it waits for a channel: what to try again.
 	int (*again)(void *) = nullptr;
 	void *tried = nullptr;
@@ -49,6 +60,9 @@ struct strand {
 		}
 		waits_again = false;
 		next.resume();
+		if constexpr (goes_in_turn)
+			while (turn)
+				std::exchange(turn, nullptr).resume();
 		return waits_again ? LKDF_AGAIN : 0;
 	}
 	// Leaves with e, or where it is { 0 } until all children have ended.
@@ -67,6 +81,14 @@ struct strand {
 		told = lkdf_join(ctx);
 		return false;
 	}
+	// One coroutine goes on as another.
+	std::coroutine_handle<> transfer(std::coroutine_handle<> to) noexcept
+	{
+		if constexpr (!goes_in_turn)
+			return to;
+		turn = to;
+		return std::noop_coroutine();
+	}
 	// Behind a wait: throws where the task is to end.
 	void check() const
 	{
@@ -74,6 +96,21 @@ struct strand {
 			throw error(rc, cancelled_text);
 	}
 };
+
+// The base of what co_await takes: the task that awaits it.
+struct awaits {
+	strand *s = nullptr;
+
+	bool await_ready() const noexcept
+	{
+		return false;
+	}
+};
+template <class A>
+concept is_own_awaiter = std::is_base_of_v<awaits, std::remove_cvref_t<A>>;
+
+// Of what is no awaiter of the library; see co_foreign.hpp.
+template <class A> decltype(auto) transform(A &&a);
 
 struct promise_base {
 	const char *name;
@@ -95,7 +132,8 @@ struct promise_base {
 		{
 			std::coroutine_handle<> to = h.promise().caller;
 
-			return to ? to : std::noop_coroutine();
+			return to ? h.promise().at->transfer(to)
+				  : std::noop_coroutine();
 		}
 		void await_resume() noexcept
 		{
@@ -112,6 +150,16 @@ struct promise_base {
 	ends final_suspend() noexcept
 	{
 		return {};
+	}
+	// By value: gcc 12 copies temporaries that it gives by reference.
+	template <is_own_awaiter A> A await_transform(A a)
+	{
+		return a;
+	}
+	template <class A>
+	requires(!is_own_awaiter<A>) decltype(auto) await_transform(A &&a)
+	{
+		return detail::transform<A>(static_cast<A &&>(a));
 	}
 	void unhandled_exception() noexcept
 	{
@@ -144,6 +192,10 @@ template <class T> struct promise : promise_base {
 	{
 		if (thrown)
 			std::rethrow_exception(std::exchange(thrown, nullptr));
+		if (!value)
+			throw std::logic_error(
+				std::string("coroutine ") + name +
+				" has ended without co_return of a value");
 		return std::move(*value);
 	}
 };
@@ -207,12 +259,13 @@ template <class T> class [[nodiscard]] co
 			return false;
 		}
 		template <class P>
-		handle await_suspend(std::coroutine_handle<P> caller) noexcept
+		std::coroutine_handle<>
+		await_suspend(std::coroutine_handle<P> caller) noexcept
 		{
 			h.promise().at = caller.promise().at;
 			h.promise().caller = caller;
 			h.promise().has_begun = true;
-			return h;
+			return h.promise().at->transfer(h);
 		}
 		T await_resume()
 		{
@@ -263,10 +316,10 @@ template <class T> void put_frame(handle_of<T> h)
 		h.destroy();
 }
 
-// The kind of coroutines of a type that have one name.
+// The kind of coroutines of a type that have one name, by its number.
 template <class Job>
-struct lkdf_kind *kind_of(home *of, const char *name, uint32_t flags,
-			  struct lkdf_limit_use limit)
+struct lkdf_kind *kind_of(home *of, const char *name, uint64_t number,
+			  uint32_t flags, struct lkdf_limit_use limit)
 {
 	struct lkdf_kind_attr a = {};
 
@@ -276,7 +329,7 @@ struct lkdf_kind *kind_of(home *of, const char *name, uint32_t flags,
 	a.fn = Job::go;
 	a.drop = Job::drop;
 	if (!limit.limit)
-		limit.tokens = reinterpret_cast<uintptr_t>(name);
+		limit.tokens = number;
 	return of->kinds.get(&key_of<Job>, of->rt, a, limit);
 }
 
@@ -369,10 +422,13 @@ template <class T> struct co_child {
 
 		h.promise().own.go_on = go_on;
 		try {
-			rc = lkdf_spawn(s->ctx,
-					kind_of<co_child>(
-						s->of, h.promise().name, 0, {}),
-					h.address());
+			rc = lkdf_spawn(
+				s->ctx,
+				kind_of<co_child>(s->of, h.promise().name,
+						  reinterpret_cast<uintptr_t>(
+							  h.promise().name),
+						  0, {}),
+				h.address());
 			must(rc);
 		} catch (...) {
 			h.destroy();
@@ -390,8 +446,9 @@ template <class T> future<T> start(runtime &rt, const with &w, co<T> c)
 	auto j = std::make_unique<detail::co_job<T>>(c, rt.home());
 	struct lkdf_task t = w.task();
 
-	t.kind = detail::kind_of<detail::co_job<T>>(rt.home(), w.name(),
-						    w.flags(), w.of_limit());
+	t.kind = detail::kind_of<detail::co_job<T>>(
+		rt.home(), w.name(), detail::number_of_text(w.name()),
+		w.flags(), w.of_limit());
 	t.arg = j.get();
 	return detail::start_kind<T>(rt.home(), w, std::move(j), t);
 }

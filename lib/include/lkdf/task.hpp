@@ -52,32 +52,36 @@ class result_base
 	{
 		::operator delete(p, a);
 	}
-	virtual ~result_base()
-	{
-		if (!before)
-			return;
-		lkdf_event_put(before_done);
-		before->put();
-	}
+	virtual ~result_base() = default;
 	void hold()
 	{
 		nr_refs_.fetch_add(1, std::memory_order_relaxed);
 	}
-	void put()
+	// A chain of then() goes link by link. is_alive: its runtime is there.
+	void put(bool is_alive = true)
 	{
-		if (nr_refs_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-			delete this;
+		result_base *r = this, *next;
+
+		while (r && r->nr_refs_.fetch_sub(
+				    1, std::memory_order_acq_rel) == 1) {
+			next = r->before;
+			if (next && is_alive)
+				lkdf_event_put(r->before_done);
+			delete r;
+			r = next;
+		}
 	}
 	// Of the task, or of the one whose failure has skipped it, which is
 	// told by that.
-	std::exception_ptr cause() const
+	std::exception_ptr cause(bool is_alive) const
 	{
 		const result_base *r = this;
 		struct lkdf_error e = {};
 
 		e.size = sizeof(e);
 		for (; !r->thrown && r->before; r = r->before)
-			lkdf_event_error(r->before_done, &e);
+			if (is_alive)
+				lkdf_event_error(r->before_done, &e);
 		return r->thrown;
 	}
 };
@@ -164,6 +168,7 @@ template <class R> class future
 	detail::home *of_ = nullptr;
 	detail::result<R> *r_ = nullptr;
 	struct lkdf_event done_ = {};
+	detail::life life_;
 	int rc_ = 0;
 	bool has_ended_ = false;
 
@@ -175,7 +180,7 @@ template <class R> class future
 					    struct lkdf_task);
 
 	future(detail::home *of, detail::result<R> *r, struct lkdf_event done)
-	    : of_(of), r_(r), done_(done)
+	    : of_(of), r_(r), done_(done), life_(of)
 	{
 	}
 	void must_be_valid() const
@@ -184,12 +189,22 @@ template <class R> class future
 			throw std::logic_error("future: get() has been called, "
 					       "or no task is behind it");
 	}
+	// Its task has ended with the runtime, and nobody knows how.
+	void must_live() const
+	{
+		if (!life_.goes_on())
+			throw error(-ECANCELED,
+				    "future: its runtime has closed");
+	}
 	void let_go()
 	{
-		if (r_ && !has_ended_)
+		if (!r_)
+			return;
+		bool is_alive = life_.goes_on();
+
+		if (!has_ended_ && is_alive)
 			lkdf_event_put(done_);
-		if (r_)
-			r_->put();
+		r_->put(is_alive);
 		r_ = nullptr;
 	}
 	// True: it has fired.
@@ -197,6 +212,7 @@ template <class R> class future
 	{
 		struct lkdf_error e = {};
 
+		must_live();
 		e.size = sizeof(e);
 		if (lkdf_event_error(done_, &e))
 			return false;
@@ -225,7 +241,7 @@ template <class R> class future
 	future() = default;
 	future(future &&o) noexcept
 	    : of_(o.of_), r_(std::exchange(o.r_, nullptr)), done_(o.done_),
-	      rc_(o.rc_), has_ended_(o.has_ended_)
+	      life_(o.life_), rc_(o.rc_), has_ended_(o.has_ended_)
 	{
 	}
 	future &operator=(future &&o) noexcept
@@ -236,6 +252,7 @@ template <class R> class future
 		of_ = o.of_;
 		r_ = std::exchange(o.r_, nullptr);
 		done_ = o.done_;
+		life_ = o.life_;
 		rc_ = o.rc_;
 		has_ended_ = o.has_ended_;
 		return *this;
@@ -264,6 +281,7 @@ template <class R> class future
 		must_be_valid();
 		if (has_ended_)
 			return;
+		must_live();
 		if (struct lkdf_ctx *c = lkdf_current(&rt)) {
 			if (!look())
 				wait_in(rt == of_->rt ? c : nullptr);
@@ -291,7 +309,8 @@ template <class R> class future
 		future me = std::move(*this);
 
 		if (me.rc_) {
-			if (std::exception_ptr e = me.r_->cause())
+			if (std::exception_ptr e =
+				    me.r_->cause(me.life_.goes_on()))
 				std::rethrow_exception(e);
 			throw error(me.rc_);
 		}
@@ -305,6 +324,7 @@ template <class R> class future
 	template <class F> auto then(F f, const with &w = with("then"))
 	{
 		must_be_valid();
+		must_live();
 		if (has_ended_ && rc_)
 			get();
 		auto call = [r = r_,
