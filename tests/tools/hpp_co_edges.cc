@@ -3,10 +3,11 @@
  * Awaitables of other libraries, deep chains and what outlives its runtime.
  * Prints:
  *
- *   foreign: by a thread 42, refused 8, by a member 42, an lvalue 42, thrown
- * yes after a cancel the callback is waited for: yes without co_return:
- * logic_error a future after its runtime: 4, ECANCELED a chain of then():
- * 300000, a loop of awaits: 100000
+ *   foreign: by a thread 42, refused 8, a member 42, an lvalue 42, thrown: yes
+ *   after a cancel the callback is waited for: yes
+ *   without co_return: logic_error
+ *   a future after its runtime: 4, ECANCELED
+ *   a chain of then(): 300000, a loop of awaits: 100000
  */
 #include <lkdf/co.hpp>
 
@@ -78,8 +79,8 @@ static lk::co<> foreign()
 	} catch (const std::domain_error &) {
 		thrown = true;
 	}
-	std::printf("foreign: by a thread %d, refused %d, by a member %d, an "
-		    "lvalue %d, thrown %s\n",
+	std::printf("foreign: by a thread %d, refused %d, a member %d, an "
+		    "lvalue %d, thrown: %s\n",
 		    a, b, c, d, thrown ? "yes" : "no");
 }
 static lk::co<> cancelled(lk::scope &s, std::atomic<bool> &is_right)
