@@ -3,14 +3,19 @@
 #ifndef MC_CHANNEL_BELOW_H
 #define MC_CHANNEL_BELOW_H
 
+#include "core/ops.h"
 #include "mc.h"
 #include "scope/event_tap.h"
 #include "scope/scope.h"
+#include "task/parallel_for.h"
 #include "task/task.h"
 #include "task/traced.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* No body here is the block of a loop. */
+const struct owner_ops loop_block_ops = { .scope = NULL };
 
 void *mc_calloc(size_t nr, size_t size);
 
