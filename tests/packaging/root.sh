@@ -41,8 +41,8 @@ archive() {
 make_tar() {
 	at=$(archive)
 	mkdir -p "${2%/*}" &&
-		mmdebstrap --variant=minbase "$1" "$2.new" ${at:+"$at"} &&
-		mv "$2.new" "$2"
+		mmdebstrap --variant=minbase --format=tar "$1" "$2.new" \
+			${at:+"$at"} && mv "$2.new" "$2"
 }
 
 make_root() {
