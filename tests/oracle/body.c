@@ -312,7 +312,7 @@ static int end_with(struct me *me, struct lkdf_ctx *c, int seen)
 
 	if (me->fails)
 		rc = model_errno(me->n->error);
-	else if (seen && !me->n->swallows)
+	else if (seen && (!me->n->swallows || me->n->mode == MODE_THEN_DONE))
 		return seen;
 	if (rc && me->node & 2)
 		return lkdf_fail(c, rc, "node %u", me->node);
@@ -390,6 +390,7 @@ static int go_on(struct lkdf_ctx *c, void *arg)
 		errors = model_bit(signal_error(&me));
 	} else {
 		errors = expected(&me, model_last_child(p, me.node))->errors;
+		me.cell->seen = error;
 	}
 	look_at_error(&me, "input", error, errors);
 	if (me.n->again) {

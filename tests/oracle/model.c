@@ -123,11 +123,16 @@ static uint16_t errors_of(struct interpreter *x, uint32_t node,
 	bool fails = node_fails(n, x->call, x->rep);
 	bool sees = n->mode == MODE_JOIN ||
 		    (n->mode == MODE_THEN && model_goes_on(n, fails));
-	uint16_t set = children;
+	uint16_t set = children, last = 0;
 
-	*own = fails || (sees && children && !n->swallows);
+	/* Its body has seen the last child's error, and passes it on. */
+	if (n->mode == MODE_THEN_DONE && model_goes_on(n, fails))
+		last = result_of(x, model_last_child(x->p, node))->errors;
+	*own = fails || last || (sees && children && !n->swallows);
 	if (fails)
 		return bit_of(n->error);
+	if (last)
+		return last;
 	if (sees)
 		return n->swallows ? 0 : children;
 	if (n->mode == MODE_HOLD && node_fails_now(n, x->call, x->rep))

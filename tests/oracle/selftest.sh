@@ -15,7 +15,7 @@ static=lib/run/static_run.c
 join=lib/task/join.c
 complete=lib/task/complete.c
 renumber=lib/graph/renumber.c
-idle=lib/sched/idle.c
+victims=lib/mechanism/victims/victims.c
 claim=lib/data/claim.c
 
 plant "counters are not armed again" lib/graph/record.h \
@@ -44,9 +44,9 @@ plant "a joined child is not dropped" $join \
 plant "a skipped task counts twice" $burst \
 	's/frame_count(b->f, b->w->executor->counters, ending);/{ & & }/' $burst
 plant "a burst counts a body too many" lib/run/burst.h \
-	's/COUNTER_TASKS, nr)/COUNTER_TASKS, nr + (nr > 1))/' "$run $burst"
-plant "workers of another node steal bound tasks" $idle \
-	's/is_near ? DEQUE_BOUND : DEQUE_BOUND - 1/DEQUE_BOUND/' $idle
+	's/COUNTER_BODIES, nr)/COUNTER_BODIES, nr + (nr > 1))/' "$run $burst"
+plant "workers of another node steal bound tasks" $victims \
+	's/is_near ? DEQUE_BOUND : DEQUE_BOUND - 1/DEQUE_BOUND/' $victims
 plant "sorted records keep their old successors" $renumber \
 	's/rename_tasks(g, recs\[i\].succ, recs\[i\].nr_succ);/;/' $renumber
 plant "a list of a node goes to anybody" $resolve \
