@@ -47,18 +47,20 @@ static int add_up(struct lkdf_ctx *c, void *arg)
 }
 
 /* A round: a task for each part, whose sum goes to to[part]. */
-static int submit(struct lkdf *rt, struct lkdf_scope *s, struct lkdf_task *t,
-		  struct lkdf_data *x, uint64_t *to)
+static int submit(struct lkdf *rt, struct lkdf_scope *s,
+		  const struct lkdf_task *task, struct lkdf_data *x,
+		  uint64_t *to)
 {
 	struct lkdf_use use = { x, LKDF_READ, 0 };
+	struct lkdf_task t = *task;
 	int i, rc = 0;
 
-	t->use = &use;
-	t->nr_use = 1;
-	t->arg = &to;
+	t.use = &use;
+	t.nr_use = 1;
+	t.arg = &to;
 	for (i = 0; i < NR_PARTS && rc >= 0; i++, to++) {
 		use.part = (uint32_t)i + 1;
-		rc = lkdf_submit(rt, s, t, NULL);
+		rc = lkdf_submit(rt, s, &t, NULL);
 	}
 	return rc < 0 ? rc : 0;
 }
