@@ -33,8 +33,9 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
 VM_LEFT_OUT_API := after always_left burst cancel conformance cuda_device \
-	cuda_faults cuda_foreign cuda_graphs cuda_io cuda_lost cuda_pins \
-	cuda_pins_alone cuda_pins_random cuda_refused \
+	cuda_faults cuda_foreign cuda_graphs cuda_guest cuda_io cuda_let_go \
+	cuda_lost cuda_others cuda_pins cuda_pins_alone cuda_pins_random \
+	cuda_pool cuda_refused cuda_replay \
 	data_children data_deadlock data_failing data_follow data_graph data_moves \
 	data_order data_parts data_reduce data_replicas data_roaming \
 	data_trees deadline deadline_run dump error event_any event_call fake_calls fake_driver \
