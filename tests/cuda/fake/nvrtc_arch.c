@@ -7,6 +7,8 @@
 
 #include "tests/cuda/fake/nvrtc.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +17,12 @@
 #define MAX_TARGET 32
 #define SUCCESS 0
 
-static char target[MAX_TARGET]; /* of the last program */
-static bool has_taken_ptx;
-static int nr_compiled;
+/* Of the last program. Threads that compile write it under the lock; a test
+ * reads it when none does. */
+static char target[MAX_TARGET];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool has_taken_ptx;
+static atomic_int nr_compiled;
 
 API const char *fake_nvrtc_target(void)
 {
@@ -26,12 +31,12 @@ API const char *fake_nvrtc_target(void)
 
 API int fake_nvrtc_took_ptx(void)
 {
-	return has_taken_ptx;
+	return atomic_load(&has_taken_ptx);
 }
 
 API int fake_nvrtc_compiled(void)
 {
-	return nr_compiled;
+	return atomic_load(&nr_compiled);
 }
 
 /* Numbers of FAKE_NVRTC_ARCHS; how many. */
@@ -55,7 +60,9 @@ bool arch_is_known(const char *name)
 	int v[MAX_ARCHS], nr = list_archs(v), i;
 	const char *number = strchr(name, '_');
 
+	pthread_mutex_lock(&lock);
 	snprintf(target, sizeof(target), "%s", name);
+	pthread_mutex_unlock(&lock);
 	for (i = 0; i < nr; i++)
 		if (number && atoi(number + 1) == v[i])
 			return true;
@@ -64,12 +71,12 @@ bool arch_is_known(const char *name)
 
 void arch_note_compiled(void)
 {
-	nr_compiled++;
+	atomic_fetch_add(&nr_compiled, 1);
 }
 
 void arch_note_ptx(void)
 {
-	has_taken_ptx = true;
+	atomic_store(&has_taken_ptx, true);
 }
 
 API int nvrtcGetNumSupportedArchs(int *nr)
