@@ -26,29 +26,32 @@ static void free_call(struct call *c)
 }
 
 /* The function is no body. */
-static void call_function(const struct call *c, int error)
+static void call_function(struct lkdf *rt, void (*fn)(void *u, int error),
+			  void *u, int error)
 {
-	struct executor *ex = runtime_executor(c->rt);
+	struct executor *ex = runtime_executor(rt);
 	struct lkdf_ctx *outer = current_none(ex);
 
-	c->fn(c->u, error);
+	fn(u, error);
 	current_again(ex, outer);
 }
 
 static void call_fired(struct event_tap *t, int error)
 {
 	struct call *c = container_of(t, struct call, stay.tap);
+	void (*fn)(void *u, int error) = c->fn;
 	struct lkdf_event e = t->event;
-	const struct call last = *c;
+	struct lkdf *rt = c->rt;
+	void *u = c->u;
 
 	/* The next signal calls again. */
 	if (t->stays && !error) {
-		call_function(c, 0);
+		call_function(rt, fn, u, 0);
 		return;
 	}
-	event_hook_del(c->rt, &c->hook);
+	event_hook_del(rt, &c->hook);
 	free_call(c);
-	call_function(&last, error);
+	call_function(rt, fn, u, error);
 	event_put(e);
 }
 
