@@ -410,8 +410,8 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
-/* Of a program of MPI, as its launcher has it; 0 in any other, and with raised
- * rights. */
+/* The rank that MPI's launcher gave this process; 0 in any other program, and
+ * with raised rights. */
 static unsigned rank_of_self(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",

@@ -11,7 +11,7 @@
 /* Anywhere. */
 #define HOME_NONE 0
 
-/* Of a part, whose number takes the place of the node's; see
+/* The home is a part, whose number replaces the node's; see
  * mechanism/part/part.h. */
 #define HOME_PART 0x8000u
 

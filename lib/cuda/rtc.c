@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /*
- * Of pip: up to CUDA 12 each library is a package, later all are one. The names
+ * Pip has a package a library up to CUDA 12, later one for all. The names
  * are those that the loader finds, so the number is the major version.
  */
 static const struct {
@@ -91,7 +91,7 @@ void *rtc_find(const char *library, int driver)
 	if (library[0])
 		return open_one(library);
 	handle = first ? open_major(first) : NULL;
-	/* Of those that are older than the driver the newest. */
+	/* The newest of those that are older than the driver. */
 	for (major = NVRTC_NEWEST; !handle && major >= NVRTC_OLDEST; major--)
 		if (!first || major < first)
 			handle = open_major(major);

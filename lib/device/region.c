@@ -290,7 +290,7 @@ static void finish_next(void *executor, struct device_region *g)
 			g->ops->failed(r);
 		request_move(r, DEVICE_FETCH);
 		region_fetch(g, r);
-		/* Of a device that is lost soon it ends when that lets go. */
+		/* A device that is lost ends it once it has let go. */
 		if (!r->nr_ops && !g->device->has_gone)
 			leave_region(executor, r);
 	}

@@ -321,7 +321,7 @@ static void advance_request(struct device *d, void *executor,
 			check(false);
 			return;
 		}
-		/* Of a device that is lost soon it ends when that lets go. */
+		/* A device that is lost ends it once it has let go. */
 	} while (!r->nr_ops && !d->has_gone);
 }
 

@@ -32,7 +32,7 @@ struct choice_arm {
 	uint32_t nr_counted; /* of these: not of ours, see lkdf.unchosen */
 	uint32_t nr_backs; /* edges of theirs that close the loop */
 	uint32_t first_join, nr_joins; /* in the order of the sum's */
-	/* Of the branch, in the control's out. The last one has CONTROL_ARM,
+	/* The branch's, in the control's out. The last one has CONTROL_ARM,
 	 * and each of the others may have it. */
 	uint32_t first_edge;
 	uint16_t nr_edges, branch;

@@ -28,7 +28,7 @@ static bool is_stale(struct deque *d)
 	return true;
 }
 
-/* Of another node: what we may not take stays, see far.h. */
+/* Another node's work: items that we may not take stay, see far.h. */
 static enum deque_result steal_far(struct worker *w, struct worker *victim,
 				   int level, uint64_t *item)
 {
