@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # liblkdf: shared with a symbol map, static with its internals localised.
 
-LIB_DIRS := base mem topo trace ring signal policy opencl cuda sched mechanism \
+LIB_DIRS := base check mem topo trace ring signal policy opencl cuda sched mechanism \
 	$(patsubst lib/%/,%,$(sort $(wildcard lib/mechanism/*/))) device core \
 	scope channel data task graph run io offload seal rt api
 LIB_SRC := $(foreach d,$(LIB_DIRS),$(wildcard lib/$d/*.c))

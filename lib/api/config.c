@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "api/config.h"
 
+#include "api/rank.h"
 #include "base/err.h"
 #include "base/rights.h"
 #include "base/util.h"
+#include "signal/board.h"
 #include "topo/topo.h"
 
 #include <ctype.h>
@@ -311,6 +313,13 @@ static const struct option_row rows[] = {
 	  .type = OPTION_BOOL,
 	  AT(serial),
 	  .help = "no threads: run everything on the caller's, for debugging" },
+	{ .name = "order",
+	  .type = OPTION_INT,
+	  AT(order),
+	  .max = INT64_MAX,
+	  .unit = "seed",
+	  .help = "a seed that chooses the order in which ready tasks run, "
+		  "which it repeats exactly; implies serial=yes; 0: none" },
 	{ .name = "log",
 	  .type = OPTION_WORD,
 	  AT(log),
@@ -410,50 +419,17 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
-/* The rank that MPI's launcher gave this process; 0 in any other program, and
- * with raised rights. */
-static unsigned rank_of_self(void)
+/* Every program obeys the options of lkdf check. */
+static bool is_before_final(const struct option_row *row)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK",
-					     "PMIX_RANK", "PMI_RANK",
-					     "SLURM_PROCID" };
-	const char *text = NULL;
-	unsigned long rank;
-	char *end;
-	size_t i;
-
-	for (i = 0; !text && i < ARRAY_SIZE(names); i++)
-		text = secure_getenv(names[i]);
-	if (!text || !isdigit((unsigned char)*text))
-		return 0;
-	rank = strtoul(text, &end, 10);
-	return *end || rank > INT_MAX ? 0 : (unsigned)rank;
+	return row->offset == offsetof(struct options, order);
 }
 
-/* %r in the file's name; %% and a letter are two characters, as name.c has it.
- */
-static int put_rank(struct options *o)
+/* There is one thread, and neither a clock nor the kernel decides anything. */
+static void imply_serial(struct options *o)
 {
-	char name[sizeof(o->trace)], *at = o->trace;
-	size_t used = 0;
-	int n;
-
-	while (*at && used < sizeof(name)) {
-		if (at[0] == '%' && at[1] == 'r')
-			n = snprintf(name + used, sizeof(name) - used, "%u",
-				     rank_of_self());
-		else
-			n = snprintf(name + used, sizeof(name) - used, "%.*s",
-				     at[0] == '%' && at[1] ? 2 : 1, at);
-		used += (size_t)n;
-		at += at[0] == '%' && at[1] ? 2 : 1;
-	}
-	if (used >= sizeof(name))
-		return err(-ENAMETOOLONG, "option trace: a name of %zu bytes",
-			   used);
-	memcpy(o->trace, name, used);
-	o->trace[used] = 0;
-	return 0;
+	o->serial = 1;
+	o->signal = BOARD_OFF;
 }
 
 int config_read(const char *text, struct options *o)
@@ -466,9 +442,12 @@ int config_read(const char *text, struct options *o)
 	if (o->raised)
 		o->ask = 0;
 	rc = option_parse(rows, ARRAY_SIZE(rows), text, o);
-	for (i = 0; i < ARRAY_SIZE(rows) && !rc && !o->final; i++)
-		rc = read_variable(&rows[i], o);
-	return rc ? rc : put_rank(o);
+	for (i = 0; i < ARRAY_SIZE(rows) && !rc; i++)
+		if (!o->final || is_before_final(&rows[i]))
+			rc = read_variable(&rows[i], o);
+	if (o->order)
+		imply_serial(o);
+	return rc ? rc : rank_put(o->trace, sizeof(o->trace));
 }
 
 bool config_tells_hwloc(void)

@@ -70,7 +70,7 @@ static int sleep_for(struct wait *x)
 {
 	int64_t left;
 
-	if (clock_is_over(x->end_ns, &left))
+	if (timers_are_over(&x->ch->rt->sched.timers, x->end_ns, &left))
 		left = 0;
 	if (!event_look_for(x->waiter.event, left))
 		return 0;
@@ -162,7 +162,7 @@ static int move_for(struct wait *x, const void *in, void *out)
 	rc = try_once(x, in, out);
 	if (rc != -EAGAIN)
 		return rc;
-	if (clock_is_over(x->end_ns, &left))
+	if (timers_are_over(&x->ch->rt->sched.timers, x->end_ns, &left))
 		return 1;
 	channel_get(x->ch);
 	begin = wait_begins(x->ch->rt);
@@ -184,7 +184,7 @@ int channel_send_for(struct lkdf_channel *ch, const void *value,
 	struct wait x = {
 		.ch = ch,
 		.side = CHANNEL_ROOM,
-		.end_ns = clock_end_of(timeout_ns),
+		.end_ns = timers_end_of(&ch->rt->sched.timers, timeout_ns),
 		.scope = s,
 	};
 
@@ -197,7 +197,7 @@ int channel_recv_for(struct lkdf_channel *ch, void *value, int64_t timeout_ns,
 	struct wait x = {
 		.ch = ch,
 		.side = CHANNEL_VALUES,
-		.end_ns = clock_end_of(timeout_ns),
+		.end_ns = timers_end_of(&ch->rt->sched.timers, timeout_ns),
 		.scope = s,
 	};
 

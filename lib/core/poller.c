@@ -46,7 +46,7 @@ static void arm_timer(struct lkdf *rt, int64_t nap_ns)
 	p->nap_ns = nap_ns;
 	if (!a_load(&p->nr, relaxed))
 		return;
-	p->timer.end_ns = clock_now_ns() + nap_ns;
+	p->timer.end_ns = timers_now(&rt->sched.timers) + nap_ns;
 	sched_add_timer(&rt->sched, &p->timer);
 }
 

@@ -71,6 +71,12 @@ struct lkdf {
 	struct lkdf_place *places; /* by node */
 	const struct completion_ops *const *completions; /* NULL ends it */
 	const struct seal_pass *const *seal_passes; /* NULL ends it */
+	/*
+	 * Serial mode: nothing is ready or under way, there is no timer, and
+	 * this thread is about to wait for ever. It comes back where somebody
+	 * else may yet do something.
+	 */
+	void (*stuck)(struct lkdf *rt);
 	bool has_membarrier; /* where there are several workers */
 	int bind_error; /* why memory cannot be bound to nodes, or 0 */
 	struct executor *executors; /* workers, then the blocking pool */

@@ -5,6 +5,8 @@
  */
 #include "data/claim.h"
 
+#include "core/runtime.h"
+
 /* True: it is ours now. u: else it is called when the token is given back. */
 static bool take_token(struct var *v, struct use *u)
 {
@@ -27,15 +29,33 @@ bool token_take(struct var *v)
 	return take_token(v, NULL);
 }
 
+/* Under lock: the next one, or the one that option order picks, leaves. */
+static struct use *pop_commuter(struct var *v)
+{
+	struct lkdf *rt = v->domain->rt; /* NULL in tests */
+	struct use **at = &v->commuters, *u;
+	uint64_t nr = 0;
+
+	lock_assert_held(&v->domain->lock);
+	if (rt && unlikely(rt->sched.order.is_on) && *at) {
+		for (u = *at; u; u = u->next)
+			nr++;
+		for (nr = order_below(&rt->sched.order, nr); nr; nr--)
+			at = &(*at)->next;
+	}
+	u = *at;
+	if (u)
+		*at = u->next;
+	return u;
+}
+
 void token_give(struct var *v, struct news *n)
 {
 	struct use *next;
 
 	lock_take(&v->domain->lock);
 	v->has_token = false;
-	next = v->commuters;
-	if (next)
-		v->commuters = next->next;
+	next = pop_commuter(v);
 	lock_give(&v->domain->lock);
 	if (next)
 		news_ready(n, use_claim(next));

@@ -154,7 +154,7 @@ static void add_guard(struct io_multi *m, uint64_t nr_waves)
 	m->is_guarded = true;
 	m->seen_waves = nr_waves;
 	m->guard.fire = guard_fires;
-	m->guard.end_ns = clock_now_ns() + m->guard_ns;
+	m->guard.end_ns = timers_now(&multi_rt(m)->sched.timers) + m->guard_ns;
 	sched_add_timer(&multi_rt(m)->sched, &m->guard);
 }
 

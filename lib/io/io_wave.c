@@ -134,7 +134,7 @@ static struct lkdf_scope *scope_of(const struct task *t, int64_t *ns)
 	*ns = 0;
 	for (; s->is_own; s = s->parent) {
 		end = a_load(&s->end_ns, relaxed);
-		left = end ? end - clock_now_ns() : 0;
+		left = end ? end - timers_now(&s->rt->sched.timers) : 0;
 		if (end && left <= 0)
 			left = 1;
 		if (end && (!*ns || left < *ns))
@@ -190,7 +190,7 @@ static void put_back(struct io_multi *m, struct wave *v)
 	m->again_ns = m->again_ns * 2 < WAVE_AGAIN_MAX_NS ? m->again_ns * 2
 							  : WAVE_AGAIN_MAX_NS;
 	m->timer.fire = fire_again;
-	m->timer.end_ns = clock_now_ns() + m->again_ns;
+	m->timer.end_ns = timers_now(&s->timers) + m->again_ns;
 	sched_add_timer(s, &m->timer);
 }
 

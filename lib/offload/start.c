@@ -13,7 +13,7 @@
 
 static void queue_again(struct late_start *l)
 {
-	l->timer.end_ns = clock_now_ns() + AGAIN_NS;
+	l->timer.end_ns = timers_now(&l->rt->sched.timers) + AGAIN_NS;
 	sched_add_timer(&l->rt->sched, &l->timer);
 }
 

@@ -23,6 +23,7 @@
 #include "rt/ask.h"
 #include "rt/report.h"
 #include "rt/seats.h"
+#include "rt/stuck.h"
 #include "rt/trace_part.h"
 #include "rt/watch.h"
 #include "run/frame.h"
@@ -251,6 +252,7 @@ static int init_fields(struct lkdf *rt)
 	rt->nr_regular = nr_regular;
 	rt->completions = completions;
 	rt->seal_passes = seal_passes;
+	rt->stuck = stuck_tell;
 	rt->nr_workers = nr_workers;
 	rt->nr_blocking = (int)rt->options->blocking;
 	rt->has_membarrier = nr_workers > 1 && membarrier_register();

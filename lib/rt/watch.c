@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/helper.h"
 #include "base/options.h"
-#include "base/text.h"
 #include "core/watch.h"
 #include "rt/why.h"
 #include "scope/scope.h"
@@ -28,29 +27,12 @@ struct seen {
 
 /* ---- telling ------------------------------------------------------------ */
 
-static void tell_lines(const struct log *log, char *text)
-{
-	char *line = text, *end;
-
-	for (; (end = strchr(line, '\n')); line = end + 1) {
-		*end = '\0';
-		log_text(log, LKDF_LOG_ERROR, "stall: %s", line);
-	}
-}
-
 static void tell_stall(struct lkdf *rt)
 {
-	struct text text = { 0 };
-	int rc = why_tell(rt, false, &text);
-
 	log_text(&rt->log, LKDF_LOG_ERROR,
 		 "stall: nothing has ended for %d s, lkdf_why() says:",
 		 (int)rt->options->stall);
-	if (rc)
-		log_text(&rt->log, LKDF_LOG_ERROR, "stall: %s", err_text());
-	else
-		tell_lines(&rt->log, text.buf);
-	free(text.buf);
+	why_log(rt, "stall");
 }
 
 /* ---- looking ------------------------------------------------------------ */

@@ -160,4 +160,7 @@ void why_says_channel(struct why_row *r, const struct again_at *at);
  */
 int why_tell(struct lkdf *rt, bool is_json, struct text *t);
 
+/* The text into the log, as errors, each line after "what: ". */
+void why_log(struct lkdf *rt, const char *what);
+
 #endif

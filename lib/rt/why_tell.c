@@ -8,7 +8,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <lkdf/runtime.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const cause_words[] = {
 	[WHY_TOKEN] = "token", [WHY_EVENT] = "event", [WHY_CHANNEL] = "channel",
@@ -276,4 +278,19 @@ int why_tell(struct lkdf *rt, bool is_json, struct text *t)
 		write_text(y, t);
 	free(y);
 	return t->has_failed ? err(-ENOMEM, "why: no memory") : 0;
+}
+
+void why_log(struct lkdf *rt, const char *what)
+{
+	struct text text = { 0 };
+	int rc = why_tell(rt, false, &text);
+	char *line = text.buf, *end;
+
+	if (rc)
+		log_text(&rt->log, LKDF_LOG_ERROR, "%s: %s", what, err_text());
+	for (; !rc && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		log_text(&rt->log, LKDF_LOG_ERROR, "%s: %s", what, line);
+	}
+	free(text.buf);
 }

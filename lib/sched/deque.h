@@ -295,6 +295,22 @@ static inline bool deque_pop(struct deque *d, uint64_t *item)
 }
 
 /*
+ * Owner only, where there are items and nobody else takes any: one of them
+ * changes places with the youngest.
+ */
+static inline void deque_shuffle(struct deque *d, uint64_t random)
+{
+	uint32_t tail = span_tail(a_load(&d->span, relaxed));
+	uint32_t last = deque_head(d) - 1, at;
+	uint64_t item = deque_at(d, last);
+
+	check(deque_size(d));
+	at = tail + (uint32_t)(random % (last - tail + 1));
+	a_store(&d->slot[last & d->mask], deque_at(d, at), relaxed);
+	a_store(&d->slot[at & d->mask], item, relaxed);
+}
+
+/*
  * Owner only. All that is private is kept so until deque_raise(d, head). False:
  * not now.
  */

@@ -52,6 +52,24 @@ void sched_drain(struct sched *s)
 		drain_serial(s, 0);
 }
 
+bool sched_pass_time(struct sched *s, int64_t timeout_ns)
+{
+	int64_t earliest = a_load(&s->timers.earliest, relaxed), left;
+
+	if (!s->order.is_on)
+		return false;
+	left = earliest - timers_now(&s->timers);
+	if (earliest == TIMERS_NONE)
+		left = -1;
+	else if (left < 0)
+		left = 0;
+	left = nap_min(left, timeout_ns);
+	if (left < 0)
+		return false;
+	timers_pass(&s->timers, left);
+	return true;
+}
+
 bool sched_wait(struct sched *s, int64_t *timeout_ns)
 {
 	if (!may_drain(s))

@@ -379,6 +379,9 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 	s->nr_nodes = a->topo->nr_nodes;
 	s->options = o;
 	s->is_serial = o->serial != 0;
+	order_init(&s->order, (uint64_t)o->order);
+	if (s->order.is_on)
+		timers_be_virtual(&s->timers);
 	s->is_pinned = a->bind == BIND_CPU;
 	s->is_bound = a->bind == BIND_NODE;
 	s->ticks_per_1024ns = clock_ticks_per_1024ns();

@@ -11,6 +11,7 @@
 #define SCHED_SCHED_H
 
 #include "base/foreign.h"
+#include "check/order.h"
 #include "mechanism/quota/quota.h"
 #include "sched/mechanism.h"
 #include "sched/timers.h"
@@ -148,6 +149,9 @@ struct sched {
 	/* Any thread: ops.urgent is to be called; for good. */
 	_Atomic(uint32_t) has_urgent;
 
+	/* Serial mode, the thread that drains: option order. */
+	struct order order;
+
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
 
@@ -228,6 +232,13 @@ void sched_drain(struct sched *s);
  * does it when the other one has left. In other modes it does nothing.
  */
 bool sched_wait(struct sched *s, int64_t *timeout_ns);
+
+/*
+ * With option order, where nothing is ready or under way: time goes on to the
+ * earliest timer, by timeout_ns at most; -1: no limit. False: there is no timer
+ * and no limit, or time does not go on so.
+ */
+bool sched_pass_time(struct sched *s, int64_t timeout_ns);
 
 /* Nobody else can have, or take, anything. */
 static inline bool worker_is_alone(const struct worker *w)

@@ -6,7 +6,19 @@ void timers_init(struct timers *ts)
 	a_store(&ts->earliest, TIMERS_NONE, relaxed);
 	a_store(&ts->armed, TIMERS_NONE, relaxed);
 	a_store(&ts->lock.word, 0, relaxed);
+	a_store(&ts->virtual_ns, 0, relaxed);
 	ts->root = NULL;
+}
+
+void timers_be_virtual(struct timers *ts)
+{
+	a_store(&ts->virtual_ns, clock_now_ns(), relaxed);
+}
+
+void timers_pass(struct timers *ts, int64_t ns)
+{
+	check(a_load(&ts->virtual_ns, relaxed) && ns >= 0);
+	a_add(&ts->virtual_ns, ns, relaxed);
 }
 
 /* Two heaps, or NULL, become one: the later root is the other's first child. */
@@ -121,7 +133,7 @@ void timers_del(struct timers *ts, struct timer *t)
 
 unsigned timers_fire(struct timers *ts)
 {
-	int64_t now = clock_now_ns();
+	int64_t now = timers_now(ts);
 	struct timer *t;
 	unsigned nr = 0;
 
@@ -164,7 +176,7 @@ int64_t timers_arm(struct timers *ts, int64_t *mine)
 			return -1;
 	} while (!a_cas(&ts->armed, &armed, earliest, relaxed, relaxed));
 	*mine = earliest;
-	left = earliest - clock_now_ns();
+	left = earliest - timers_now(ts);
 	return left > 0 ? left : 0;
 }
 

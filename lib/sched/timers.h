@@ -30,7 +30,7 @@
 
 struct timer {
 	/* Set before it is added. */
-	int64_t end_ns; /* CLOCK_MONOTONIC */
+	int64_t end_ns; /* as timers_now() */
 	/* Under the timers' lock, once; it is in no queue any more. */
 	void (*fire)(struct timer *t);
 
@@ -48,9 +48,42 @@ struct timers {
 	/* Under lock. */
 	_Alignas(CACHE_LINE) struct lock lock;
 	struct timer *root;
+
+	/* Option order: the time, which goes on where nothing is ready, and
+	 * then at once; 0: time is CLOCK_MONOTONIC. */
+	_Atomic(int64_t) virtual_ns;
 };
 
 void timers_init(struct timers *ts);
+
+/* From now on time is virtual. */
+void timers_be_virtual(struct timers *ts);
+
+/* Nothing is ready: virtual time goes on by ns. */
+void timers_pass(struct timers *ts, int64_t ns);
+
+/* The time of all deadlines and timeouts, in ns. */
+static inline int64_t timers_now(const struct timers *ts)
+{
+	int64_t ns = a_load(&ts->virtual_ns, relaxed);
+
+	return unlikely(ns) ? ns : clock_now_ns();
+}
+
+/* As clock_end_of() and clock_is_over(), by timers_now(). */
+static inline int64_t timers_end_of(const struct timers *ts, int64_t timeout_ns)
+{
+	if (timeout_ns < 0 || timeout_ns > INT64_MAX / 2)
+		return -1;
+	return timers_now(ts) + timeout_ns;
+}
+
+static inline bool timers_are_over(const struct timers *ts, int64_t end,
+				   int64_t *left_ns)
+{
+	*left_ns = end < 0 ? -1 : end - timers_now(ts);
+	return end >= 0 && *left_ns <= 0;
+}
 
 /* True: it is the earliest now. Then call timers_need(). */
 bool timers_add(struct timers *ts, struct timer *t);
@@ -81,7 +114,7 @@ static inline bool timers_are_due(const struct timers *ts)
 {
 	int64_t earliest = a_load(&ts->earliest, relaxed);
 
-	return unlikely(earliest != TIMERS_NONE) && clock_now_ns() >= earliest;
+	return unlikely(earliest != TIMERS_NONE) && timers_now(ts) >= earliest;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
+#include "sched/tick.h"
 #include "trace/counters.h"
 
 /* They are empty: others need not look there until the next push. */
@@ -255,6 +256,99 @@ bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 	return deque_push(&w->deque[deque], item);
 }
 
+/* ---- by a seed ---------------------------------------------------------- */
+
+/* The drain ends between two items, one time in so many, though more is ready.
+ */
+#define ORDER_ENDS 2
+
+static struct deque *order_deque(struct worker *w)
+{
+	uint64_t nr = 0, at;
+	unsigned i;
+
+	for (i = 0; i < NR_DEQUES; i++)
+		nr += deque_size(&w->deque[i]);
+	if (!nr)
+		return NULL;
+	at = order_below(&w->sched->order, nr);
+	for (i = 0; at >= deque_size(&w->deque[i]); i++)
+		at -= deque_size(&w->deque[i]);
+	return &w->deque[i];
+}
+
+bool worker_shuffle(struct worker *w)
+{
+	struct deque *d = order_deque(w);
+
+	if (d)
+		deque_shuffle(d, order_next(&w->sched->order));
+	return d != NULL;
+}
+
+static bool order_pick(struct worker *w, uint64_t *item)
+{
+	struct deque *d = w->sched->order.is_on ? order_deque(w) : NULL;
+
+	if (!d)
+		return worker_pop(w, item);
+	deque_shuffle(d, order_next(&w->sched->order));
+	return deque_pop(d, item);
+}
+
+/* Work under way takes real time, with which virtual time goes on. */
+static bool order_wait(struct worker *w, int64_t nap_ns)
+{
+	struct sched *s = w->sched;
+	int64_t begin = clock_now_ns();
+
+	if (!s->ops.wait(w, nap_ns))
+		return false;
+	timers_pass(&s->timers, clock_now_ns() - begin);
+	sched_tick(s, w->executor->rt);
+	return true;
+}
+
+/*
+ * Runs one item at a time. After each the thread that drains may go on with
+ * what it was about, as if a worker had not come further.
+ */
+static bool drain_by_seed(struct worker *w, int64_t nap_ns)
+{
+	struct sched *s = w->sched;
+	bool has_moved = nap_ns == 0;
+	uint64_t item;
+	int i;
+
+	for (;;) {
+		for (i = 0; i < s->nr_nodes; i++)
+			intake_all(w, &s->nodes[i]);
+		if (has_moved && order_once_in(&s->order, ORDER_ENDS))
+			return true;
+		if (order_pick(w, &item))
+			s->ops.run_one(w, item);
+		else if (!order_wait(w, has_moved ? 0 : nap_ns))
+			return has_moved && nap_ns;
+		has_moved = true;
+	}
+}
+
+/* ---- one thread --------------------------------------------------------- */
+
+bool worker_run_any(struct worker *w)
+{
+	struct sched *s = w->sched;
+	uint64_t item;
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++)
+		intake_all(w, &s->nodes[i]);
+	if (!order_pick(w, &item))
+		return false;
+	s->ops.run_one(w, item);
+	return true;
+}
+
 bool worker_drain(struct worker *w, int64_t nap_ns)
 {
 	struct sched *s = w->sched;
@@ -262,6 +356,8 @@ bool worker_drain(struct worker *w, int64_t nap_ns)
 	uint64_t item;
 	int i;
 
+	if (unlikely(s->order.is_on))
+		return drain_by_seed(w, nap_ns);
 	for (;;) {
 		for (i = 0; i < s->nr_nodes; i++)
 			intake_all(w, &s->nodes[i]);
@@ -272,6 +368,8 @@ bool worker_drain(struct worker *w, int64_t nap_ns)
 		has_moved = true;
 	}
 }
+
+/* ---- a thread of its own ------------------------------------------------ */
 
 /* A look at what is near, then as an idle worker. False: it stops. */
 static bool find_item(struct worker *w, uint64_t *item)

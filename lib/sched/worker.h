@@ -374,6 +374,16 @@ void worker_run(struct worker *w);
  */
 bool worker_drain(struct worker *w, int64_t nap_ns);
 
+/* In serial mode, below a body that waits: runs an item, whosever it is. False:
+ * none is ready. */
+bool worker_run_any(struct worker *w);
+
+/*
+ * This worker only, with option order: any item of its deques is the youngest
+ * one now, so that a pop, or a join, finds it first. False: there is none.
+ */
+bool worker_shuffle(struct worker *w);
+
 /* Counts and traces that this worker woke another. Owner only. */
 void worker_has_woken(struct worker *w);
 

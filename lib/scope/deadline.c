@@ -20,7 +20,7 @@ static void fire_deadline(struct timer *t)
 
 void deadline_set(struct lkdf_scope *s, int64_t ns)
 {
-	int64_t end = ns ? clock_end_of(ns) : -1;
+	int64_t end = ns ? timers_end_of(&s->rt->sched.timers, ns) : -1;
 
 	if (end < 0)
 		return;
@@ -45,7 +45,7 @@ bool deadline_is_over(const struct lkdf_scope *s)
 		if (!end)
 			continue;
 		if (!now)
-			now = clock_now_ns();
+			now = timers_now(&s->rt->sched.timers);
 		if (now >= end)
 			return true;
 	}
@@ -69,7 +69,7 @@ int deadline_look(struct lkdf_scope *s)
 
 	if (likely(rc != -ETIME) || scope_cancelled(s))
 		return rc;
-	now = clock_now_ns();
+	now = timers_now(&sched->timers);
 	for (; s; s = s->parent) {
 		end = a_load(&s->end_ns, relaxed);
 		if (end && now >= end)
@@ -103,10 +103,17 @@ static int64_t shorter_of(struct timers *ts, int64_t timeout_ns)
 
 	if (earliest == TIMERS_NONE)
 		return timeout_ns;
-	left = earliest - clock_now_ns();
+	left = earliest - timers_now(ts);
 	if (left < 0)
 		left = 0;
 	return timeout_ns >= 0 && timeout_ns < left ? timeout_ns : left;
+}
+
+/* Where another thread drains it is its part to say what comes next. */
+static bool passes_time(struct sched *s, int64_t timeout_ns)
+{
+	return !a_load(&s->nr_drains, relaxed) &&
+	       sched_pass_time(s, timeout_ns);
 }
 
 void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
@@ -122,8 +129,11 @@ void deadline_sleep(struct lkdf *rt, _Atomic(uint32_t) *word, uint32_t expect,
 	timeout_ns = shorter_of(&s->timers, timeout_ns);
 	if (sched_wait(s, &timeout_ns))
 		return;
-	if (!completion_sleep(rt, timeout_ns))
+	if (!completion_sleep(rt, timeout_ns) && !passes_time(s, timeout_ns)) {
+		if (timeout_ns < 0)
+			rt->stuck(rt);
 		futex_wait(word, expect, timeout_ns);
+	}
 	sched_tick(s, rt);
 	sched_drain(s);
 }

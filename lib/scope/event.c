@@ -338,8 +338,9 @@ static int wait_spinning(struct lkdf_event e, int64_t timeout_ns)
 
 static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 {
-	int64_t end = clock_end_of(timeout_ns);
 	struct event *ev = event_of(e);
+	const struct timers *ts = &ev->rt->sched.timers;
+	int64_t end = timers_end_of(ts, timeout_ns);
 	int64_t left;
 	uint64_t word;
 	int rc = 0;
@@ -350,7 +351,7 @@ static int wait_sleeping(struct lkdf_event e, int64_t timeout_ns)
 		word = a_load(&ev->word, seq_cst);
 		if (!word_count(word))
 			break;
-		if (clock_is_over(end, &left)) {
+		if (timers_are_over(ts, end, &left)) {
 			rc = 1;
 			break;
 		}

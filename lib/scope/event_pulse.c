@@ -122,8 +122,9 @@ uint64_t event_pulses(struct lkdf_event e)
 
 static int wait_for(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
 {
-	int64_t end = clock_end_of(timeout_ns), left;
 	struct event *ev = event_of(e);
+	const struct timers *ts = &ev->rt->sched.timers;
+	int64_t end = timers_end_of(ts, timeout_ns), left;
 	int rc = 0;
 	uint64_t nr;
 
@@ -133,7 +134,7 @@ static int wait_for(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
 		nr = event_pulses(e);
 		if (event_look(ev, &rc) || nr > seen)
 			break;
-		if (clock_is_over(end, &left)) {
+		if (timers_are_over(ts, end, &left)) {
 			rc = 1;
 			break;
 		}

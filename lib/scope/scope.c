@@ -273,7 +273,8 @@ void scope_leave(struct lkdf_scope *s, uint32_t nr)
 /* Live or the time is up: 0 or 1. */
 static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 {
-	int64_t end = clock_end_of(timeout_ns);
+	const struct timers *ts = &s->rt->sched.timers;
+	int64_t end = timers_end_of(ts, timeout_ns);
 	int64_t left;
 	uint32_t epoch;
 	int rc = 0;
@@ -286,7 +287,7 @@ static int wait_empty(struct lkdf_scope *s, int64_t timeout_ns)
 		epoch = a_load(&s->epoch, acquire);
 		if (!scope_live(s))
 			break;
-		if (clock_is_over(end, &left)) {
+		if (timers_are_over(ts, end, &left)) {
 			rc = 1;
 			break;
 		}

@@ -148,11 +148,12 @@ static int begin_acquisition(struct lkdf_data *d, uint32_t mode,
 /* 0; 1: the time is up. */
 static int wait_for(struct lkdf *rt, struct acquisition *a, int64_t timeout_ns)
 {
-	int64_t end = clock_end_of(timeout_ns), left;
+	const struct timers *ts = &rt->sched.timers;
+	int64_t end = timers_end_of(ts, timeout_ns), left;
 
 	/* [acquire.look] pairs with [acquire.there]. */
 	while (a_load(&a->is_there, acquire) == WAITS) {
-		if (clock_is_over(end, &left))
+		if (timers_are_over(ts, end, &left))
 			return 1;
 		deadline_sleep(rt, &a->is_there, WAITS, left);
 	}

@@ -95,7 +95,26 @@ static void nap_joined(struct worker *w, struct task *t, int64_t nap_ns)
 	joiner_retract(w);
 }
 
-/* In serial mode nobody else waits for what is under way. */
+/*
+ * In serial mode nobody else waits for what is under way, keeps the time, or
+ * runs what a child may wait for.
+ */
+static void rest_serial(struct worker *w, struct task *t, int64_t nap_ns)
+{
+	struct sched *s = w->sched;
+	struct lkdf *rt = t->kind->rt;
+
+	if (s->ops.wait(w, -1) || worker_run_any(w))
+		return;
+	if (sched_pass_time(s, -1)) {
+		sched_tick(s, rt);
+		return;
+	}
+	if (timers_are_empty(&s->timers))
+		rt->stuck(rt);
+	nap_joined(w, t, nap_ns);
+}
+
 static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 {
 	uint64_t start = clock_ticks();
@@ -106,7 +125,9 @@ static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 		team_rest(w);
 	else if (!w)
 		nap_outside(t, nap_ns);
-	else if (!w->sched->is_serial || !w->sched->ops.wait(w, -1))
+	else if (w->sched->is_serial)
+		rest_serial(w, t, nap_ns);
+	else
 		nap_joined(w, t, nap_ns);
 	if (w)
 		counter_add(w->executor->counters, COUNTER_JOIN_IDLE_NS,

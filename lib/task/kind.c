@@ -86,6 +86,9 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 	if (a->flags & (LKDF_BLOCKING | LKDF_TEAM) || a->nr_limit ||
 	    a->on_cancel || k->is_away)
 		slow = SLOW_GENERAL;
+	/* Each task goes through the deque, where the seed picks. */
+	if (k->rt->sched.order.is_on)
+		slow = SLOW_GENERAL;
 	slow |= kind_notes(k->rt);
 	slow |= k->rt->watch || hooks_want_tasks(&k->rt->hooks) ? SLOW_WATCHED
 								: 0;

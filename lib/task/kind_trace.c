@@ -13,7 +13,8 @@ void kind_set_paths(struct lkdf_kind *k, uint32_t slow)
 	bool is_traced = slow & SLOW_TRACED;
 
 	a_store(&k->is_plain, k->is_child && !is_traced, relaxed);
-	a_store(&k->starts_slowly, k->may_block || is_traced, relaxed);
+	a_store(&k->starts_slowly,
+		k->may_block || is_traced || k->rt->sched.order.is_on, relaxed);
 }
 
 /*

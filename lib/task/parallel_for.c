@@ -30,6 +30,8 @@
  */
 #define PROBE_FROM 64
 
+#define ORDER_MOST_PIECES 4096
+
 /*
  * Some blocks, to see how long they are: a short loop is done then. How long
  * they took.
@@ -197,6 +199,21 @@ void loop_close(struct lkdf *rt)
 	rt->loop_kind = NULL;
 }
 
+/*
+ * By a seed: nothing that the clock decides, and each block is a task of its
+ * own. As often one iteration each as half of all, and no end of tasks.
+ */
+static void cut_by_seed(struct loop *l, struct order *o, uint64_t nr)
+{
+	uint64_t most = max_u64(nr >> order_below(o, 8), 1);
+
+	if (!l->is_auto)
+		return;
+	l->grain = max_u64(1 + order_below(o, most), nr / ORDER_MOST_PIECES);
+	l->coarse = l->grain;
+	l->is_auto = l->probes = false;
+}
+
 int loop_start(struct loop *l)
 {
 	const struct sched *s = &l->rt->sched;
@@ -209,6 +226,8 @@ int loop_start(struct loop *l)
 	l->large = max_u64(nr / (PIECES * workers), 1);
 	l->coarse = l->is_auto ? l->large : l->grain;
 	l->probes = l->is_auto && nr >= PROBE_FROM;
+	if (unlikely(l->rt->sched.order.is_on) && nr)
+		cut_by_seed(l, &l->rt->sched.order, nr);
 	l->rest_ticks = HUGE_VAL;
 	a_store(&l->nr_short, 0, relaxed);
 	a_store(&l->error, 0, relaxed);

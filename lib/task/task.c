@@ -287,6 +287,8 @@ start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 		traced_ready(ex, t);
 	if (!wants_pool(rt, t)) {
 		push_task(rt, ex, t);
+		if (rt->sched.order.is_on && ex && ex->worker)
+			worker_shuffle(ex->worker);
 	} else if (complete_take_limits(ex, t)) {
 		t->blocking_item.run = run_in_pool;
 		if (t->kind->ops->push)

@@ -16,8 +16,8 @@ START_C = {'lib/malloc/start.c', 'lib/base/thrown.c'}
 # A library beside liblkdf has no log of a runtime.
 MPI_C = {'lib/mpi/open.c', 'lib/mpi/share.c', 'lib/mpi/watch.c', 'lib/gomp/say.c'}
 # A program of OpenMP that nobody can run as it is must not go on, nor a rank that
-# waits for one that is dead.
-REFUSE_C = {'lib/gomp/say.c', 'lib/mpi/watch.c'}
+# waits for one that is dead, nor a program in serial mode that waits for nobody.
+REFUSE_C = {'lib/gomp/say.c', 'lib/mpi/watch.c', 'lib/rt/stuck.c'}
 RULES = [
     (r'atomic_(?:thread|signal)_fence|__sync_synchronize'
      r'|__atomic_(?:thread|signal)_fence|_mm_[lms]fence|__builtin_ia32_[lms]fence'

@@ -37,7 +37,7 @@ only 'mapping what others have' '^tools/(foreign\.c|probe/pins\.c|bench/)' \
 	'\<mmap *\(.*(MAP_SHARED|fd)' '^tools/'
 only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|rtc))\.c$' \
 	'\<dlm?open *\('
-only getenv '^lib/(api/config|cuda/rtc|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
+only getenv '^lib/(api/(config|rank)|cuda/rtc|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'
 only 'getenv(), not secure_getenv(),' '^lib/api/config\.c$' '\<getenv *\('
 only "the kernel's version" '^kmod/compat\.h$' \

@@ -9,7 +9,7 @@ set -u
 # Lowest first. Folders of one rank do not see each other.
 ranks='
 0	base
-1	topo trace
+1	check topo trace
 2	mem
 3	ring signal policy opencl cuda
 4	device sched
