@@ -155,6 +155,17 @@ int place_part(struct lkdf_place *p, unsigned num, unsigned den,
 	return rc;
 }
 
+int place_worker(struct lkdf *rt, int worker, struct lkdf_place **out)
+{
+	const struct worker *w = &rt->sched.workers[worker];
+	int rc;
+
+	pthread_mutex_lock(&rt->lock);
+	rc = find_part(&rt->places[w->executor->node], worker, 1, out);
+	pthread_mutex_unlock(&rt->lock);
+	return rc;
+}
+
 void place_report_leaks(struct lkdf *rt)
 {
 	block_report_leaks(rt->heap, &rt->log);

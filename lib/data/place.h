@@ -48,6 +48,13 @@ void place_close(struct lkdf *rt);
 int place_part(struct lkdf_place *p, unsigned num, unsigned den,
 	       struct lkdf_place **out);
 
+/*
+ * The part that has this worker alone, even where its node has no other: what
+ * is pinned to a node's place goes to any of its workers, substitutes among
+ * them. Each call gives the same place. -ENOMEM; -ENOSPC.
+ */
+int place_worker(struct lkdf *rt, int worker, struct lkdf_place **out);
+
 /* The system's number of the node; of a device that of the library. */
 int place_id(const struct lkdf_place *p);
 

@@ -114,19 +114,6 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* A worker of a node is the part of it that has this worker alone. */
-static int find_place(struct lkdf *rt, int worker, struct lkdf_place **out)
-{
-	const struct worker *w = &rt->sched.workers[worker];
-	int first = worker;
-
-	while (first && w[first - 1 - worker].node == w->node)
-		first--;
-	return place_part(&rt->places[w->executor->node],
-			  (unsigned)(worker - first),
-			  (unsigned)w->node->nr_workers, out);
-}
-
 static int find_places(struct lkdf_gang *g)
 {
 	unsigned i;
@@ -136,7 +123,7 @@ static int find_places(struct lkdf_gang *g)
 	if (!g->place)
 		return -ENOMEM;
 	for (i = 0; i < g->nr_places && !rc; i++)
-		rc = find_place(g->rt, (int)i, &g->place[i]);
+		rc = place_worker(g->rt, (int)i, &g->place[i]);
 	return rc;
 }
 

@@ -74,10 +74,28 @@ static void member(struct lkdf_ctx *c, unsigned num, void *u)
 	lkdf_gang_barrier(c);
 }
 
-/* Tasks between runs, and runs of other sizes in between. */
-static void test_substitutes(void)
+/*
+ * The one regular worker of a node has members, and no place but the node's own
+ * would tell it from the substitute there.
+ */
+static void test_node_of_one(const char *options)
 {
-	struct lkdf *rt = api_open("workers=2,substitutes=1");
+	struct lkdf *rt = api_open(options);
+	struct lkdf_gang *g = NULL;
+	unsigned i, nr_failed = 0;
+
+	must(lkdf_gang_create(rt, &g));
+	for (i = 0; i < CYCLES; i++)
+		nr_failed += lkdf_gang_run(g, 2, member, NULL) != 0;
+	is(nr_failed, 0, "%s: a gang of one worker of each node", options);
+	lkdf_gang_put(g);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
+/* Tasks between runs, and runs of other sizes in between. */
+static void test_substitutes(const char *options)
+{
+	struct lkdf *rt = api_open(options);
 	struct lkdf_kind *k = api_kind(rt, "nothing", api_nothing, 0, 0);
 	unsigned i, nr_late = 0, nr_failed = 0;
 	struct lkdf_gang *g = NULL;
@@ -106,6 +124,9 @@ int main(void)
 {
 	tap_start(120);
 	test_none_left();
-	test_substitutes();
+	test_substitutes("workers=2,substitutes=1");
+	test_node_of_one("workers=2,topology=numa:2 core:2");
+	test_node_of_one("workers=2,substitutes=2,topology=numa:2 core:2");
+	test_substitutes("workers=2,substitutes=1,topology=numa:2 core:2");
 	return tap_end();
 }
