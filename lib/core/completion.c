@@ -14,7 +14,7 @@ void completion_look(struct worker *w, uint64_t next)
 {
 	struct completions *c;
 
-	for (c = w->completions; c; c = c->next)
+	for (c = w->io.completions; c; c = c->next)
 		c->ops->look(c, next);
 }
 
@@ -56,7 +56,7 @@ void completion_leave(struct worker *w)
 
 bool completion_stays(struct worker *w)
 {
-	const struct completions *c = w->completions;
+	const struct completions *c = w->io.completions;
 
 	while (c && !c->ops->stays(c))
 		c = c->next;

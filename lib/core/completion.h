@@ -15,7 +15,7 @@
  */
 static inline bool completion_has_news(const struct worker *w)
 {
-	const struct completions *c = w->completions;
+	const struct completions *c = w->io.completions;
 
 	while (unlikely(c != NULL) && !c->ops->has_news(c))
 		c = c->next;

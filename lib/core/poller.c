@@ -212,7 +212,7 @@ static int call_all(struct lkdf *rt, bool is_idle)
 	lock_take(&p->lock);
 	has_found = call_each(p);
 	if (has_found && w) {
-		w->has_found = true;
+		w->idle.has_found = true;
 		if (is_idle)
 			call_again(p, w);
 	}

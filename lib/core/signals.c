@@ -3,7 +3,7 @@
 
 #include "base/options.h"
 #include "mechanism/holdoff/holdoff.h"
-#include "sched/bind.h"
+#include "mechanism/unpin/unpin.h"
 #include "signal/src_bpf.h"
 
 #include <lkdf/signals.h>
@@ -84,8 +84,8 @@ void signals_looked(struct worker *w)
 	const struct worker_facts *f = &rt->signals.of[w->executor->id];
 
 	if (a_load(&f->has_delay, relaxed))
-		bind_look(w, a_load(&f->run_delay_ns, relaxed),
-			  a_load(&f->at_ns, relaxed));
+		unpin_look(w, a_load(&f->run_delay_ns, relaxed),
+			   a_load(&f->at_ns, relaxed));
 	if (rt->nr_workers > 1 && !holdoff_is_alone(w))
 		turn_window(w);
 }

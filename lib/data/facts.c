@@ -8,6 +8,7 @@
 #include "core/runtime.h"
 #include "core/seen.h"
 #include "core/signals.h"
+#include "mechanism/quota/quota.h"
 #include "mem/heap.h"
 #include "sched/notify.h"
 #include "topo/topo.h"
@@ -250,7 +251,7 @@ static struct lkdf_fact fact_of(const struct board *b, uint64_t value,
 static void tell_quota(const struct lkdf *rt, int64_t now,
 		       struct lkdf_facts *out)
 {
-	const struct quota *q = &rt->sched.quota;
+	const struct quota *q = quota_in(&rt->sched);
 	int64_t at = a_load(&q->read_ns, relaxed);
 
 	if (!rt->signals.has_self || !at)

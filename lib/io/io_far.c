@@ -158,8 +158,8 @@ int64_t io_far_look(struct worker *w)
 	for (i = 0; has_marks(rt_of(w)) && i < s->nr_nodes; i++) {
 		if (&s->nodes[i] == w->node || !looks_after(w, &s->nodes[i]))
 			continue;
-		w->io_far = find_late(rt_of(w), &s->nodes[i]);
-		if (w->io_far)
+		w->io.far = find_late(rt_of(w), &s->nodes[i]);
+		if (w->io.far)
 			return 0;
 		nap = NAP_NS;
 	}

@@ -189,24 +189,24 @@ struct io_ring *io_ring_make(struct worker *w)
 	struct io_ring *ring;
 	int rc;
 
-	if (w->io_has_failed)
+	if (w->io.has_failed)
 		return NULL;
 	if (io_ring_error(rt)) {
-		w->io_has_failed = true;
+		w->io.has_failed = true;
 		return NULL;
 	}
 	ring = region_map(sizeof(*ring));
 	rc = ring ? open_ring(w, ring) : -ENOMEM;
 	if (rc) {
 		region_unmap(ring, sizeof(*ring));
-		w->io_has_failed = true;
+		w->io.has_failed = true;
 		io_ring_tell_lack(w, rc);
 		return NULL;
 	}
-	w->io = ring;
+	w->io.ring = ring;
 	ring->completions.ops = &io_completions;
-	ring->completions.next = w->completions;
-	w->completions = &ring->completions;
+	ring->completions.next = w->io.completions;
+	w->io.completions = &ring->completions;
 	pthread_mutex_lock(&rt->lock);
 	io_fixed_copy(rt, ring);
 	/* [ring.born] its fields; pairs with [ring.look]. */

@@ -424,22 +424,22 @@ bool io_ring_poll(struct worker *w)
 		blocking_make_room(&rt->blocking);
 	if (likely(!a_load(&rt->io_rings->nr, relaxed)))
 		return false;
-	if (w->io && io_ring_has_news(w->io))
-		flush_all(w->io);
+	if (w->io.ring && io_ring_has_news(w->io.ring))
+		flush_all(w->io.ring);
 	for (i = 0; i < rt->nr_workers; i++) {
 		ring = io_ring_at(rt->io_rings, i);
 		if (ring && ring->w->node == w->node)
 			has_some |= take_ring(w, ring);
 	}
-	if (unlikely(w->io_far != NULL)) {
-		has_some |= take_ring(w, w->io_far);
-		w->io_far = NULL;
+	if (unlikely(w->io.far != NULL)) {
+		has_some |= take_ring(w, w->io.far);
+		w->io.far = NULL;
 	}
-	if (!w->io)
+	if (!w->io.ring)
 		return has_some;
-	if (uring_nr_waiting(&w->io->u))
-		flush_all(w->io);
-	w->io_waits = uring_nr_waiting(&w->io->u) || w->io->later;
+	if (uring_nr_waiting(&w->io.ring->u))
+		flush_all(w->io.ring);
+	w->io.waits = uring_nr_waiting(&w->io.ring->u) || w->io.ring->later;
 	return has_some;
 }
 

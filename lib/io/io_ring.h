@@ -97,9 +97,10 @@ void io_ring_tell_lack(struct worker *w, int error);
 /* On a worker: the ring that takes its operations, or NULL. */
 static inline struct io_ring *io_ring_of(struct worker *w)
 {
-	if (unlikely(!w->io))
+	if (unlikely(!w->io.ring))
 		return io_ring_make(w);
-	return likely(!a_load(&w->io->u.refused, relaxed)) ? w->io : NULL;
+	return likely(!a_load(&w->io.ring->u.refused, relaxed)) ? w->io.ring
+								: NULL;
 }
 
 /* 0, or why this runtime has no rings; found out once. */

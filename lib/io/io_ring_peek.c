@@ -74,7 +74,7 @@ static int64_t peek_read(struct io_ring *ring, const struct lkdf_io *io)
 
 int64_t io_ring_peek(struct worker *w, const struct lkdf_io *io)
 {
-	struct io_ring *ring = w->io;
+	struct io_ring *ring = w->io.ring;
 	enum io_quick sort;
 
 	if (!ring || uring_nr_waiting(&ring->u))

@@ -14,6 +14,7 @@
 #include "mechanism/publish/publish.h"
 #include "mechanism/quota/quota.h"
 #include "mechanism/team/team.h"
+#include "mechanism/unpin/unpin.h"
 #include "mechanism/victims/victims.h"
 
 const struct mechanism *const mechanism_rows[] = {
@@ -30,6 +31,7 @@ const struct mechanism *const mechanism_rows[] = {
 	&client_mechanism, /* threads that submit need a CPU */
 	&lend_mechanism, /* a seat while its worker rests in a join */
 	&team_mechanism, /* CPUs for a body's own threads */
+	&unpin_mechanism, /* a CPU that other threads have */
 	&quota_mechanism, /* workers that have a CPU */
 	NULL,
 };

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "core/runtime.h"
+#include "mechanism/quota/quota.h"
 #include "topo/topo.h"
 
 #include <errno.h>
@@ -27,12 +28,12 @@ int topo_tell(struct lkdf *rt, bool is_json, struct text *f)
 {
 	int *worker = calloc((size_t)rt->nr_workers, sizeof(*worker));
 	struct topo now = *rt->topo, *t = &now;
-	uint32_t nr = a_load(&rt->sched.quota.nr_running, relaxed);
+	uint32_t nr = a_load(&quota_in(&rt->sched)->nr_running, relaxed);
 	bool is_pinned = rt->sched.is_pinned;
 	char *text;
 	int rc;
 
-	topo_set_quota(t, a_load(&rt->sched.quota.milli, relaxed));
+	topo_set_quota(t, a_load(&quota_in(&rt->sched)->milli, relaxed));
 	if (!worker)
 		return err(-ENOMEM, "describe: no memory");
 	if (is_pinned)

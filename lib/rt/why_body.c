@@ -4,6 +4,7 @@
 
 #include "core/runtime.h"
 #include "core/watch.h"
+#include "mechanism/lend/lend.h"
 #include "task/kind.h"
 
 #include <stdio.h>
@@ -20,7 +21,7 @@ static bool is_in_join(const struct sched *s, int executor)
 static bool has_lent(const struct sched *s, int executor)
 {
 	return executor < s->nr_workers &&
-	       a_load(&s->workers[executor].joiner.has_lent, relaxed);
+	       a_load(&lend_of(&s->workers[executor])->has_lent, relaxed);
 }
 
 /* Under the runtime's lock: no kind goes of which a body runs. */

@@ -67,7 +67,7 @@ void why_look_at_gates(struct why *y)
 
 	pthread_mutex_lock(&rt->lock);
 	/* [gate.list] pairs with itself. */
-	g = a_load(&rt->sched.gates, acquire);
+	g = a_load(&gate_in(&rt->sched)->gates, acquire);
 	for (; g; g = g->next)
 		look_at_gate(y, g);
 	pthread_mutex_unlock(&rt->lock);

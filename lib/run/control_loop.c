@@ -134,7 +134,7 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 	if (worker_should_look(w) || a_load(&w->other_classes, relaxed) ||
 	    !deque_pop(&w->deque[CLASS_NORMAL], item))
 		return NO_TASK;
-	w->nr_picks++;
+	w->looks.nr_picks++;
 	if (unlikely((uint32_t)*item != plain_item))
 		return NO_TASK;
 	/* In this slot may be another frame by now. */

@@ -104,7 +104,7 @@ static void move_pair(struct executor *ex, struct frame *f,
 static bool is_due(struct executor *ex, const struct frame *f,
 		   const struct pair *pair)
 {
-	struct far *far = ex->worker->far;
+	struct far *far = far_of(ex->worker);
 	struct deficit_block b = { .extra = far->extra[pair->home] };
 
 	add_block(&b, f, pair->var);

@@ -118,7 +118,7 @@ run_chain(struct burst *b, uint32_t index, const int chain)
 		    a_load(&w->other_classes, relaxed) ||
 		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
 			break;
-		w->nr_picks++;
+		w->looks.nr_picks++;
 		index = item_index(item);
 		if (unlikely((uint32_t)item != plain_item))
 			break;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The CPUs that the thread of a worker is bound to: one, those of its node, or
- * none. The kernel widens the set by itself, when a CPU goes away or a cpuset
- * changes: whoever looks at the quota binds the thread again (bind_restore()).
- * A worker that is bound to one CPU and waits for it for a quarter of a second
- * in a second, because other threads have it, leaves it for those of its node
- * (bind_look()), unless the user has said pin=yes.
+ * none. It may leave them, and is bound to them again: mechanism/unpin.
  */
 #ifndef SCHED_BIND_H
 #define SCHED_BIND_H
@@ -52,14 +48,5 @@ static inline bool bind_add(const struct worker *v, cpu_set_t *set)
 	}
 	return false;
 }
-
-/* Any thread: it may run on CPUs of own, which may be more than it should. */
-void bind_restore(const struct worker *v, int tid, const cpu_set_t *own);
-
-/*
- * This worker only: so long has its thread waited for a CPU until at_ns, since
- * it began.
- */
-void bind_look(struct worker *w, uint64_t waited_ns, int64_t at_ns);
 
 #endif

@@ -12,24 +12,24 @@ static bool find_work(struct worker *w, uint64_t *item)
 
 void help_until(struct worker *w, const _Atomic(uint32_t) *word, uint32_t value)
 {
-	const _Atomic(uint32_t) *awaited = w->awaited;
-	uint32_t awaited_value = w->awaited_value;
+	const _Atomic(uint32_t) *awaited = w->help.word;
+	uint32_t awaited_value = w->help.value;
 	uint64_t item;
 	size_t i;
 
-	w->awaited = word;
-	w->awaited_value = value;
+	w->help.word = word;
+	w->help.value = value;
 	while (!help_is_over(w)) {
 		if (!find_work(w, &item))
 			continue;
 		/* A body on top of ours waits for words of its own. */
-		w->awaited = NULL;
+		w->help.word = NULL;
 		w->sched->ops.run_one(w, item);
-		w->awaited = word;
-		w->awaited_value = value;
+		w->help.word = word;
+		w->help.value = value;
 	}
-	w->awaited = awaited;
-	w->awaited_value = awaited_value;
+	w->help.word = awaited;
+	w->help.value = awaited_value;
 	/* Nobody need wait for what we leave until our body ends. */
 	for (i = 0; w->sched->calls.release[i]; i++)
 		w->sched->calls.release[i](w);

@@ -35,8 +35,8 @@ static inline bool help_is_over(const struct worker *w)
 {
 	/* [help.d] after it said that it sleeps; pairs with [gang.next] and
 	 * [gang.left]. */
-	return unlikely(w->awaited != NULL) &&
-	       a_load(w->awaited, seq_cst) != w->awaited_value;
+	return unlikely(w->help.word != NULL) &&
+	       a_load(w->help.word, seq_cst) != w->help.value;
 }
 
 #endif

@@ -33,20 +33,11 @@ static inline bool idle_spins_on(const struct worker *w)
 static inline uint64_t idle_spins_for(struct worker *w, uint64_t ticks,
 				      uint64_t more)
 {
-	if (likely(!w->has_found))
+	if (likely(!w->idle.has_found))
 		return ticks;
-	w->has_found = false;
+	w->idle.has_found = false;
 	return more;
 }
-
-/*
- * An idle worker says that it sleeps, so that nobody counts on it. Afterwards:
- * park_retract(), or a sleep if idle_may_sleep().
- */
-void idle_announce(struct worker *w);
-
-/* There is no work that it may take, and nothing else that it waits for. */
-bool idle_may_sleep(struct worker *w);
 
 /* Looks for work, sleeping if there is none. False: the runtime stops. */
 bool idle_find(struct worker *w, uint64_t *item);

@@ -171,7 +171,7 @@ bool worker_take_home(struct worker *w)
 	/* It stays where it is until this worker pops it. */
 	if (has_some)
 		worker_mark(w, DEQUE_PART);
-	w->look_at = w->nr_picks + INBOX_EVERY;
+	w->looks.look_at = w->looks.nr_picks + INBOX_EVERY;
 	has_some |= intake_all(w, w->node);
 	if (a_load(&w->node->backlog[CLASS_SPARE].first, relaxed))
 		worker_look_soon(w);

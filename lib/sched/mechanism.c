@@ -186,6 +186,44 @@ void mechanism_sort(struct mechanism_calls *c,
 	}
 }
 
+/* ---- data ---------------------------------------------------------------- */
+
+static const struct mechanism_data *data_of(const struct mechanism *m,
+					    enum mechanism_owner owner)
+{
+	switch (owner) {
+	case OWNER_WORKER:
+		return &m->of_worker;
+	case OWNER_NODE:
+		return &m->of_node;
+	case OWNER_SCHED:
+		break;
+	}
+	return &m->of_sched;
+}
+
+size_t mechanism_lay(const struct mechanism *const *rows,
+		     enum mechanism_owner owner, int nr_nodes, void **data,
+		     char *at)
+{
+	const struct mechanism_data *d;
+	size_t size = 0, i;
+
+	for (i = 0; rows[i]; i++) {
+		d = data_of(rows[i], owner);
+		if (!d->size)
+			continue;
+		size = round_up(size, d->align);
+		check(rows[i]->slot < MAX_MECHANISMS);
+		if (at) {
+			check(!data[rows[i]->slot]);
+			data[rows[i]->slot] = at + size;
+		}
+		size += d->size + d->per_node * (size_t)nr_nodes;
+	}
+	return round_up(size, CACHE_LINE);
+}
+
 /* ---- life ---------------------------------------------------------------- */
 
 int mechanisms_open(struct sched *s, const struct sched_setup *a)

@@ -23,6 +23,12 @@
  *
  * Every field but the name may be NULL. The engine asks the rows in the order
  * of the table. Fields that say "one row" may be set by one row of a table.
+ *
+ * A mechanism keeps data for each worker, for each node and for the scheduler.
+ * Its row states how much; the engine lays it out at start, zeroed, and knows
+ * nothing else of it. Worker, node and scheduler have a pointer to it in
+ * data[], at the slot that the row names, so a mechanism reaches its own data
+ * with one load. A build without a mechanism keeps these fields of its row.
  */
 #ifndef SCHED_MECHANISM_H
 #define SCHED_MECHANISM_H
@@ -45,11 +51,28 @@ enum keeping {
 	KEEPS_ALONE,
 };
 
+/* Zeroed bytes for a mechanism; none: size is 0. */
+struct mechanism_data {
+	size_t size, align;
+	size_t per_node; /* and so many more for each node of the machine */
+};
+
+#define MECHANISM_DATA(type)                                   \
+	{                                                      \
+		.size = sizeof(type), .align = _Alignof(type), \
+	}
+
 struct mechanism {
 	const char *name;
 
 	/* Names of the rows whose functions it calls, separated by spaces. */
 	const char *uses;
+
+	/* Where data[] has its data, see mechanism/slots.h. */
+	unsigned slot;
+
+	/* On the worker's node; beside all nodes, and beside the scheduler. */
+	struct mechanism_data of_worker, of_node, of_sched;
 
 	/* ---- life; the thread that opens or closes the runtime ----------- */
 
@@ -182,6 +205,21 @@ struct mechanism_calls {
 void mechanism_sort(struct mechanism_calls *c,
 		    const struct mechanism *const *rows,
 		    uint32_t ticks_per_1024ns);
+
+/* Whose data. */
+enum mechanism_owner {
+	OWNER_WORKER,
+	OWNER_NODE,
+	OWNER_SCHED,
+};
+
+/*
+ * Lays out the data of all rows for one owner from at on, which is aligned to
+ * CACHE_LINE and zeroed; at is NULL: nothing yet. Returns how many bytes it is.
+ */
+size_t mechanism_lay(const struct mechanism *const *rows,
+		     enum mechanism_owner owner, int nr_nodes, void **data,
+		     char *at);
 
 /* All rows of a scheduler, in order: see the fields. 0; -ENOMEM. */
 int mechanisms_open(struct sched *s, const struct sched_setup *a);

@@ -144,7 +144,7 @@ bool notify_tree(struct worker *w, uint64_t item)
 	nr = park_wake_some(&w->node->park, count_public(w), POLICY_TREE);
 	counter_add(w->executor->counters, COUNTER_WAKES, nr);
 	counter_add(w->executor->counters, COUNTER_WAKE_DEPTH,
-		    wake_depth_give(&s->wakes, w->wake_link, nr));
+		    wake_depth_give(&s->wakes, w->idle.wake_link, nr));
 	if (nr)
 		trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
 	return nr != 0;

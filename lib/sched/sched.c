@@ -38,12 +38,6 @@
 /* About what it takes to hand an item to a worker that spins. */
 #define SHARE_NS 400
 
-/* So long a CPU that others keep is left alone; see client.c. */
-#define CROWDED_NS 10000000
-
-/* Between two looks at what is private; a short body is shorter than that. */
-#define PUBLISH_NS 20000
-
 static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
 {
 	return ns * s->ticks_per_1024ns / 1024;
@@ -64,16 +58,16 @@ static size_t rings_size(void)
 	       sizeof(uint64_t);
 }
 
-static size_t far_size(const struct sched *s)
+/* Of mechanisms. */
+static size_t data_size(const struct sched *s, enum mechanism_owner owner)
 {
-	return sizeof(struct far) +
-	       (size_t)s->nr_nodes *
-		       (3 * sizeof(double) + sizeof(struct deficit_node));
+	return mechanism_lay(s->rows, owner, s->nr_nodes, NULL, NULL);
 }
 
 static size_t worker_region_size(const struct sched *s)
 {
-	return rings_size() + far_size(s) + (size_t)s->nr_workers * sizeof(int);
+	return rings_size() + data_size(s, OWNER_WORKER) +
+	       (size_t)s->nr_workers * sizeof(int);
 }
 
 /* Before it is touched. A made-up machine has no such node. */
@@ -89,26 +83,13 @@ static int node_distance(const struct sched *s, int from, int to)
 			  : topo_distance(s->topo, from, to);
 }
 
-static void init_far(struct sched *s, struct worker *w, struct far *far)
-{
-	int i;
-
-	w->far = far;
-	far->node = (struct deficit_node *)(far + 1);
-	far->measured = (double *)(far->node + s->nr_nodes);
-	far->extra = far->measured + s->nr_nodes;
-	far->idle = far->extra + s->nr_nodes;
-	for (i = 0; i < s->nr_nodes; i++)
-		far->extra[i] = deficit_extra_at(
-			node_distance(s, w->executor->node, i));
-}
-
 static int init_deques(struct sched *s, struct worker *w)
 {
 	size_t size = worker_region_size(s);
 	_Atomic(uint64_t) *slot = region_alloc(size);
 	uint32_t nr;
 	int level;
+	char *at;
 
 	if (!slot)
 		return err(-ENOMEM, "sched: no memory for worker %d", w->id);
@@ -118,8 +99,32 @@ static int init_deques(struct sched *s, struct worker *w)
 		deque_init(&w->deque[level], slot, nr - 1);
 		slot += nr;
 	}
-	init_far(s, w, (void *)slot);
-	w->victims = (int *)(void *)((char *)(void *)slot + far_size(s));
+	at = (char *)(void *)slot;
+	at += mechanism_lay(s->rows, OWNER_WORKER, s->nr_nodes, w->data, at);
+	w->victims = (int *)(void *)at;
+	return 0;
+}
+
+static size_t shared_size(const struct sched *s)
+{
+	return (size_t)s->nr_nodes * data_size(s, OWNER_NODE) +
+	       data_size(s, OWNER_SCHED);
+}
+
+/* The data of mechanisms that is no worker's. */
+static int lay_shared(struct sched *s)
+{
+	char *at = region_alloc(shared_size(s));
+	int i;
+
+	if (!at)
+		return err(-ENOMEM, "sched: no memory for %d nodes",
+			   s->nr_nodes);
+	s->memory = at;
+	at += mechanism_lay(s->rows, OWNER_SCHED, s->nr_nodes, s->data, at);
+	for (i = 0; i < s->nr_nodes; i++)
+		at += mechanism_lay(s->rows, OWNER_NODE, s->nr_nodes,
+				    s->nodes[i].data, at);
 	return 0;
 }
 
@@ -132,7 +137,10 @@ static void free_workers(struct sched *s)
 {
 	int i;
 
-	mechanisms_close(s);
+	if (s->memory)
+		mechanisms_close(s);
+	if (s->memory)
+		region_free(s->memory, shared_size(s));
 	/* The rings of the lowest class lie first in the region. */
 	for (i = 0; s->workers && i < s->nr_workers; i++) {
 		region_free((void *)(uintptr_t)s->workers[i].deque[0].slot,
@@ -145,6 +153,7 @@ static void free_workers(struct sched *s)
 	region_unmap(s->nodes, (size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = NULL;
 	s->nodes = NULL;
+	s->memory = NULL;
 }
 
 /* From i to the nodes that have workers, nearest first. */
@@ -231,7 +240,7 @@ static void init_worker(struct sched *s, const struct sched_setup *a, int i,
 
 static int init_workers(struct sched *s, const struct sched_setup *a)
 {
-	int rc = 0, i;
+	int rc = lay_shared(s), i;
 
 	for (i = 0; i < s->nr_nodes; i++)
 		prefer_node(s, &s->nodes[i], sizeof(s->nodes[i]), i);
@@ -393,9 +402,6 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 	mechanism_sort(&s->calls, s->rows, s->ticks_per_1024ns);
 	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
 	s->share_ticks = ns_to_ticks(s, SHARE_NS);
-	s->crowded_ticks = ns_to_ticks(s, CROWDED_NS);
-	if (a->has_membarrier)
-		s->publish_ticks = ns_to_ticks(s, PUBLISH_NS);
 	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)

@@ -12,7 +12,6 @@
 
 #include "base/foreign.h"
 #include "check/order.h"
-#include "mechanism/quota/quota.h"
 #include "sched/mechanism.h"
 #include "sched/timers.h"
 #include "sched/wake_depth.h"
@@ -116,7 +115,7 @@ struct sched {
 	struct worker *workers;
 	struct sched_node *nodes;
 	int nr_workers, nr_nodes;
-	int nr_regular; /* of them; the others are substitutes, see lend.h */
+	int nr_regular; /* of them; the others are substitutes */
 	int nr_worker_nodes; /* nodes that have workers */
 	int nr_started;
 	bool is_pinned; /* workers began bound to one CPU each */
@@ -126,8 +125,6 @@ struct sched {
 	uint64_t spin_ticks; /* an idle worker's where there are CPUs enough */
 	uint64_t wake_ticks; /* what a wake-up costs the waker, about */
 	uint64_t share_ticks; /* bodies of that share all, see policy.h */
-	uint64_t crowded_ticks; /* see client.c */
-	uint64_t publish_ticks; /* between two looks of publish.h; 0: none */
 	struct foreign foreign; /* what workers tell other libraries */
 
 	/* Any thread. */
@@ -136,12 +133,6 @@ struct sched {
 	/* Any thread reads, a mechanism writes: ticks that idle workers spin.
 	 */
 	_Atomic(uint64_t) spin;
-
-	/* Any thread: how many CPUs there are for the workers. */
-	struct quota quota;
-
-	/* Any thread: where threads of the user submit; see client.h. */
-	_Atomic(uint64_t) clients;
 
 	/* Threads that wake workers, and those workers. */
 	struct wake_depth wakes;
@@ -155,21 +146,16 @@ struct sched {
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
 
-	/* Sleepers that come back, see publish.h. */
-	_Atomic(uint32_t) nr_watching;
-
 	/* Workers that rest in joins, see joiner.h. */
 	_Atomic(uint32_t) nr_joiners;
-
-	/* Added to by any thread: see gate.h; NULL: none so far. */
-	_Atomic(struct gate *) gates;
 
 	/* Any thread. */
 	_Atomic(uint32_t) is_stopping;
 
-	/* Written by the maker of a part, one at a time; see part.h. */
-	struct part **parts;
-	unsigned nr_parts;
+	/* The data of mechanisms, by slot. Set at start, constant afterwards.
+	 */
+	void *data[MAX_MECHANISMS];
+	void *memory; /* of all nodes' data and this one */
 };
 
 static inline uint64_t sched_ns(const struct sched *s, uint64_t ticks)

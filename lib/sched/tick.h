@@ -37,7 +37,8 @@ static inline bool worker_has_clock(struct worker *w)
 /* Looks at the clock rarely, behind a short body. */
 static inline bool worker_tick_rarely(struct worker *w)
 {
-	return unlikely(++w->nr_ticks % TICK_EVERY == 0) && worker_tick(w);
+	return unlikely(++w->looks.nr_ticks % TICK_EVERY == 0) &&
+	       worker_tick(w);
 }
 
 /* There is a clock to look at; what else there is to attend to. */

@@ -27,7 +27,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item)
 	unsigned mask = worker_deques(w), from;
 
 	while (mask) {
-		from = policy_deque(mask, w->nr_picks);
+		from = policy_deque(mask, w->looks.nr_picks);
 		check(mask & 1u << from);
 		if (unlikely(from == DEQUE_PART)
 			    ? w->sched->calls.pop(w, item)
@@ -45,7 +45,7 @@ void worker_has_woken(struct worker *w)
 
 	counter_add(c, COUNTER_WAKES, 1);
 	counter_add(c, COUNTER_WAKE_DEPTH,
-		    wake_depth_give(&w->sched->wakes, w->wake_link, 1));
+		    wake_depth_give(&w->sched->wakes, w->idle.wake_link, 1));
 	trace_event(w->executor->ring, EVENT_WAKE, 0, 0);
 }
 
@@ -114,10 +114,10 @@ void worker_share_deque(struct worker *w, unsigned deque)
 
 bool worker_pop_old(struct worker *w, uint64_t *item)
 {
-	uint32_t turn = ++w->nr_looks / OLD_EVERY, i;
+	uint32_t turn = ++w->looks.nr_looks / OLD_EVERY, i;
 	struct deque *d;
 
-	if (w->nr_looks % OLD_EVERY || w->sched->is_serial)
+	if (w->looks.nr_looks % OLD_EVERY || w->sched->is_serial)
 		return false;
 	for (i = 0; i < NR_DEQUES; i++) {
 		d = &w->deque[(turn + i) % NR_DEQUES];
@@ -135,8 +135,9 @@ static void count_behind(struct worker *w, uint64_t body_ticks)
 {
 	uint64_t now = clock_ticks();
 
-	w->behind_ticks += w->offered_at ? now - w->offered_at : body_ticks;
-	w->offered_at = now;
+	w->offers.behind_ticks +=
+		w->offers.offered_at ? now - w->offers.offered_at : body_ticks;
+	w->offers.offered_at = now;
 }
 
 /*
@@ -186,17 +187,17 @@ void worker_offer(struct worker *w, bool is_short, uint64_t body_ticks)
 	if (!shared || (!is_new && !worker_has_request(w)))
 		return;
 	if (is_answered(w, is_all && is_short)) {
-		w->behind_ticks = w->offered_at = 0;
+		w->offers.behind_ticks = w->offers.offered_at = 0;
 		return;
 	}
 	count_behind(w, body_ticks);
-	if (!policy_wake_now(w->behind_ticks, s->wake_ticks, is_short) &&
+	if (!policy_wake_now(w->offers.behind_ticks, s->wake_ticks, is_short) &&
 	    s->calls.is_watched(s))
 		return;
 	if (!(shared & 1u << DEQUE_BOUND) && !load_is_planned(&w->node->load) &&
 	    notify_has_spinner(s))
 		return;
-	w->behind_ticks = w->offered_at = 0;
+	w->offers.behind_ticks = w->offers.offered_at = 0;
 	worker_notify(w, shared);
 }
 
@@ -231,8 +232,8 @@ void worker_share_all(struct worker *w)
 
 void worker_defer_request(struct worker *w)
 {
-	w->has_deferred = true;
-	w->offered_at = 0;
+	w->offers.has_deferred = true;
+	w->offers.offered_at = 0;
 	a_and(&w->attn, ~ATTN_STEAL, relaxed);
 }
 
@@ -251,7 +252,7 @@ bool worker_push_deferred(struct worker *w, unsigned deque, uint64_t item)
 	if (deque == CLASS_NORMAL && w->sched->calls.keeps(w) == KEEPS_ALONE)
 		return push_shown(&w->deque[deque], item);
 	check(deque < NR_DEQUES);
-	w->has_deferred = false;
+	w->offers.has_deferred = false;
 	a_or(&w->attn, ATTN_STEAL, relaxed);
 	return deque_push(&w->deque[deque], item);
 }

@@ -2,7 +2,7 @@
 /*
  * A worker: a pinned thread with a deque per priority class. Code here that a
  * thread runs beside bodies is inline, because the layer above does it once or
- * more per task; looking for work and sleeping is idle.c.
+ * more per task; looking for work is idle.c, sleeping is sleep.c.
  *
  * Attention is one word per worker that it looks at between any two bodies:
  *
@@ -23,6 +23,7 @@
 #include "sched/executor.h"
 #include "sched/inbox.h"
 #include "sched/load.h"
+#include "sched/mechanism.h"
 #include "sched/park.h"
 
 #include <pthread.h>
@@ -39,10 +40,7 @@
 #define OLD_EVERY 16 /* looks */
 
 struct completions;
-struct crew;
-struct gate;
 struct io_ring;
-struct part;
 struct sched;
 
 /*
@@ -66,39 +64,10 @@ struct sched_node {
 	struct park park; /* they sleep here */
 	struct load load; /* work that was planned for them */
 
-	/* Set once, by the first loop; constant afterwards, freed at the end.
-	 */
-	_Atomic(struct crew *) crew; /* see crew.h; NULL: none yet */
-
 	/* Set at start, constant afterwards. */
 	_Alignas(CACHE_LINE) int *near; /* nodes with workers, nearest first */
 	int nr_workers; /* without substitutes */
-
-	/* Workers that begin or end a team, see team.h. */
-	struct lock team_lock;
-	_Atomic(uint32_t) team_word; /* futex: one has ended */
-
-	/* Any thread: parts of its workers, the youngest first. */
-	_Atomic(struct part *) parts;
-};
-
-/* An idle worker's knowledge of the nodes, see far.h. */
-struct far {
-	double mean; /* ticks until all nodes are done, see deficit_mean() */
-	enum steal_why why; /* of what was allowed last */
-	double *measured; /* by node: its rate */
-	double *idle; /* by node: ticks without work while it had some */
-	double *extra; /* by node: of one byte there, constant */
-	struct deficit_node *node;
-};
-
-/* Private work that an idle worker has seen behind a body; see publish.h. */
-struct hidden {
-	bool is_set;
-	int victim; /* which of its victims it looked at last */
-	int level; /* the deque */
-	uint32_t head;
-	uint64_t at; /* ticks: when it looked */
+	void *data[MAX_MECHANISMS]; /* of mechanisms, by slot */
 };
 
 /* Of a worker that rests in a join, see joiner.h. */
@@ -108,9 +77,48 @@ struct joiner {
 
 	/* Any thread: calls of it; a futex. */
 	_Atomic(uint32_t) nr_calls;
+};
 
-	/* This worker sets, see lend.h; lkdf_why() reads. */
-	_Atomic(uint32_t) has_lent;
+/* This worker only: when it looks at more than its deques. */
+struct worker_looks {
+	uint32_t nr_picks;
+	uint32_t look_at; /* of picks: at the inbox */
+	uint32_t nr_looks;
+	uint32_t nr_ticks; /* see tick.h */
+};
+
+/* This worker only: what it tells others of work that it has. */
+struct worker_offers {
+	bool may_be_long; /* the body that runs; see worker_show() */
+	bool has_deferred; /* a steal request, until there is work to share */
+	uint64_t behind_ticks; /* work lay so long behind short bodies */
+	uint64_t offered_at; /* ticks: and does since then; 0: not now */
+};
+
+/* This worker only: operations of the layer above. */
+struct worker_io {
+	struct completions *completions; /* its sources */
+	struct io_ring *ring; /* one of those; NULL: none */
+	struct io_ring *far; /* of another node, to be taken from; or NULL */
+	bool has_failed; /* and there will be none */
+	bool waits; /* the kernel would not take all: give it again soon */
+};
+
+/* This worker only: while it looks for work. */
+struct worker_idle {
+	uint64_t since; /* ticks */
+	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
+	uint32_t nr_rounds; /* looks at all places since it is idle */
+	bool has_found; /* completions meanwhile; idle_spins_for() */
+};
+
+/*
+ * This worker only: it looks for work until the word is another than the value,
+ * see help.h; NULL: until it is told to stop.
+ */
+struct worker_help {
+	const _Atomic(uint32_t) *word;
+	uint32_t value;
 };
 
 struct worker {
@@ -123,23 +131,8 @@ struct worker {
 	 */
 	_Atomic(uint32_t) other_classes;
 
-	/* This worker sets, others read; see holdoff.h. */
-	_Atomic(uint64_t) holdoff_until;
-
 	/* This worker sets, whoever calls it clears; see worker_nap(). */
 	_Atomic(uint32_t) is_parking;
-
-	/* A gang sets it, its member on this worker clears it; see due.h. */
-	_Atomic(uint32_t) is_due;
-
-	/* Set by the maker of a part: a quota leaves it running. */
-	_Atomic(uint32_t) is_exempt;
-
-	/* A leader sets, under the node's team_lock: its number + 1; 0. */
-	_Atomic(uint32_t) lent_to;
-
-	/* This worker sets: in no body, or in a join that rests; a futex. */
-	_Atomic(uint32_t) is_away;
 
 	struct joiner joiner;
 
@@ -148,10 +141,8 @@ struct worker {
 	struct sched *sched;
 	struct sched_node *node;
 	int id, cpu; /* cpu -1: not bound to one */
-	uint32_t quota_rank; /* see quota.h */
 	int *victims; /* the others, nearest first */
 	int nr_near;
-	struct far *far; /* what it points to is this worker's only */
 	pthread_t thread;
 	_Atomic(int) tid; /* 0 until the thread runs */
 	_Atomic(uint32_t) bind; /* enum bind; it may leave its CPU */
@@ -160,49 +151,16 @@ struct worker {
 
 	/* This worker only. */
 	struct depth depth;
-	uint32_t nr_picks;
-	uint32_t look_at; /* of picks: at the inbox */
-	uint32_t nr_looks;
-	uint32_t nr_ticks; /* see tick.h */
-	bool may_be_long; /* the body that runs; see worker_show() */
-	bool has_deferred; /* a steal request, until there is work to share */
-	uint64_t behind_ticks; /* work lay so long behind short bodies */
-	uint64_t offered_at; /* ticks: and does since then; 0: not now */
+	struct worker_looks looks;
+	struct worker_offers offers;
+	struct worker_io io;
+	struct worker_idle idle;
+	struct worker_help help;
 	uint64_t rng;
-	struct completions *completions; /* of the layer above: its sources */
-	struct io_ring *io; /* one of those; NULL: none */
-	bool io_has_failed; /* and there will be none */
-	bool io_waits; /* the kernel would not take all: give it again soon */
-	struct io_ring *io_far; /* of another node, to be taken from; or NULL */
-	uint64_t idle_since; /* ticks; while it looks for work */
-	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
-	uint32_t nr_rounds; /* looks at all places since it is idle */
-	bool has_found; /* completions meanwhile; idle_spins_for() */
-	uint64_t crowded_at; /* ticks; when others kept its CPU, see client.c */
-	uint64_t quota_seen_at; /* ticks; when it came by last, see quota.h */
-	uint64_t waited_ns; /* for its CPU, when bind.h looked last */
-	int64_t waited_at_ns; /* and that was then; 0: never */
-	int64_t holdoff_nap_ns; /* beside others that keep their work */
-	int64_t watch_nap_ns; /* see publish.h */
-	bool is_watching;
-	struct hidden hidden;
 
-	/* This worker only: it looks for work until that word is another than
-	 * the value, see help.h; NULL: until it is told to stop. */
-	const _Atomic(uint32_t) *awaited;
-	uint32_t awaited_value;
-
-	/* This worker only: bodies of teams on this stack. */
-	int team_depth, team_size;
-
-	/* This worker sets, under the node's team_lock. */
-	bool is_leader;
-
-	/* See gate.h: the gate whose token it has; items it has met there. */
-	_Atomic(struct gate *) gate;
-	_Atomic(uint32_t) nr_gated;
-	uint32_t gate_seen; /* of those, when it looked last */
-	int64_t gate_nap_ns;
+	/* The data of mechanisms, by slot. Set at start, constant afterwards.
+	 */
+	void *data[MAX_MECHANISMS];
 
 	/* This worker pushes and pops, the others steal. */
 	struct deque deque[NR_DEQUES];
@@ -265,7 +223,7 @@ static inline bool worker_push(struct worker *w, unsigned deque, uint64_t item)
 {
 	if (unlikely(deque != CLASS_NORMAL))
 		worker_mark(w, deque);
-	if (unlikely(w->has_deferred))
+	if (unlikely(w->offers.has_deferred))
 		return worker_push_deferred(w, deque, item);
 	return deque_push(&w->deque[deque], item);
 }
@@ -288,7 +246,7 @@ bool worker_pop_class(struct worker *w, uint64_t *item);
 /* This worker only. Own work by class; false: none. */
 static inline bool worker_pop(struct worker *w, uint64_t *item)
 {
-	w->nr_picks++;
+	w->looks.nr_picks++;
 	if (unlikely(a_load(&w->other_classes, relaxed)))
 		return worker_pop_class(w, item);
 	return deque_pop(&w->deque[CLASS_NORMAL], item);
@@ -297,13 +255,13 @@ static inline bool worker_pop(struct worker *w, uint64_t *item)
 /* Time for a look at the inbox? Between items, so that nobody starves there. */
 static inline bool worker_should_look(const struct worker *w)
 {
-	return unlikely((int32_t)(w->nr_picks - w->look_at) >= 0);
+	return unlikely((int32_t)(w->looks.nr_picks - w->looks.look_at) >= 0);
 }
 
 /* A body has taken long: somebody may have waited there for as long. */
 static inline void worker_look_soon(struct worker *w)
 {
-	w->look_at = w->nr_picks;
+	w->looks.look_at = w->looks.nr_picks;
 }
 
 /*
@@ -340,7 +298,7 @@ void worker_be_watched(struct worker *w);
 
 static inline void worker_show(struct worker *w)
 {
-	if (unlikely(w->may_be_long))
+	if (unlikely(w->offers.may_be_long))
 		worker_show_made(w);
 	else
 		worker_be_watched(w);

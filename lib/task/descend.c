@@ -480,6 +480,6 @@ bool descend(struct worker *w, struct task *parent)
 	if (steal_descendant(w, parent))
 		return true;
 	/* A worker without a token leaves such items to others for a while. */
-	return unlikely(a_load(&w->gate, relaxed) != NULL) &&
+	return unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL) &&
 	       dig_gates(w, parent);
 }

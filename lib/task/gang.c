@@ -273,7 +273,7 @@ static void set_substitutes(struct sched *s, uint32_t is_due)
 	if (likely(s->nr_workers == s->nr_regular))
 		return;
 	due_set(s, s->nr_regular, s->nr_workers, is_due);
-	quota_stir(&s->quota);
+	quota_stir(quota_in(s));
 }
 
 static int first_body(struct lkdf_ctx *c, void *arg)

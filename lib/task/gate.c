@@ -87,17 +87,17 @@ static uint32_t cap_in(const struct lkdf *rt, uint32_t cap)
 /* The first kind makes all of them. NULL: no memory. */
 static struct gate *forced_gate(struct lkdf *rt, uint32_t number)
 {
-	struct gate *g = a_load(&rt->sched.gates, relaxed);
+	struct gate *g = a_load(&gate_in(&rt->sched)->gates, relaxed);
 	uint32_t i;
 
 	mutex_assert_held(&rt->lock);
 	for (i = 0; !g && i < NR_FORCED; i++) {
 		if (!gate_create(rt))
 			return NULL;
-		gate_limit(a_load(&rt->sched.gates, relaxed),
+		gate_limit(a_load(&gate_in(&rt->sched)->gates, relaxed),
 			   cap_in(rt, (uint32_t)rt->options->narrow_cap));
 	}
-	g = a_load(&rt->sched.gates, relaxed);
+	g = a_load(&gate_in(&rt->sched)->gates, relaxed);
 	for (i = number % NR_FORCED; i && g->next; i--)
 		g = g->next;
 	return g;

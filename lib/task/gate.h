@@ -68,7 +68,8 @@ void gate_force(struct lkdf_kind *k);
 /* Is gate_before() to be called? slow: of the kind that comes next. */
 static inline bool gate_concerns(struct worker *w, uint32_t slow)
 {
-	return unlikely(slow & SLOW_GATED || a_load(&w->gate, relaxed) != NULL);
+	return unlikely(slow & SLOW_GATED ||
+			a_load(&gate_of(w)->gate, relaxed) != NULL);
 }
 
 /*

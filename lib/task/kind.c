@@ -391,10 +391,10 @@ int kind_call(struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 	if (!w)
 		return call_body(k, c, fn, arg);
 	/* A join runs other bodies within this one. */
-	outer = w->may_be_long;
-	w->may_be_long = a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT;
+	outer = w->offers.may_be_long;
+	w->offers.may_be_long = a_load(&k->slow, relaxed) & ~SLOW_BUT_SHORT;
 	rc = call_body(k, c, fn, arg);
-	w->may_be_long = outer;
+	w->offers.may_be_long = outer;
 	return rc;
 }
 

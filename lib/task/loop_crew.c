@@ -206,16 +206,16 @@ static struct crew *create_crew(int nr_workers)
 static struct crew *crew_of(struct lkdf *rt, struct sched_node *n)
 {
 	/* [crew.node] seats of a new one; pairs with itself. */
-	struct crew *c = a_load(&n->crew, acquire);
+	struct crew *c = a_load(&crew_at(n)->crew, acquire);
 
 	if (likely(c != NULL))
 		return c;
 	pthread_mutex_lock(&rt->lock);
-	c = a_load(&n->crew, relaxed);
+	c = a_load(&crew_at(n)->crew, relaxed);
 	if (!c) {
 		c = create_crew(rt->nr_workers);
 		/* [crew.node] pairs with itself. */
-		a_store(&n->crew, c, release);
+		a_store(&crew_at(n)->crew, c, release);
 	}
 	pthread_mutex_unlock(&rt->lock);
 	return c;

@@ -159,7 +159,7 @@ static void push_to_part(struct lkdf *rt, struct executor *ex, struct task *t)
 	bool is_bound = home_is_bound(t->home);
 	unsigned part = home_part(t->home);
 
-	if (w && !is_bound && part_has(rt->sched.parts[part], w) &&
+	if (w && !is_bound && part_has(part_in(&rt->sched)->parts[part], w) &&
 	    worker_push(w, t->link.class, link_item(&t->link)))
 		return;
 	if (part_push(&rt->sched, part, w, &t->link, is_bound))

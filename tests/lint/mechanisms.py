@@ -6,6 +6,11 @@ folder. The row's name is the folder's; it uses exactly the mechanisms whose
 headers the folder includes; a field without which another one is wrong is
 there: take without has loses wake-ups, before_sleep or announce without any
 call at the end of the idle time leaves a worker as if it slept.
+
+The data of a mechanism is its own: the row states it, with the slot of its name,
+and nobody else names the slot. A field of sched's structs that mechanisms alone
+use, or whose comment names a header of one, belongs there. struct worker has few
+fields and idle.c few headers, so that one can read how a worker finds work.
 """
 import re
 
@@ -31,6 +36,31 @@ NEEDS = {
     'announce': ('leave', 'after_wake'),
     'before_sleep': ('leave', 'after_wake'),
 }
+
+SLOTS = 'lib/mechanism/slots.h'
+DATA = ('of_worker', 'of_node', 'of_sched')
+STRUCTS = {
+    'lib/sched/worker.h': ('worker', 'sched_node'),
+    'lib/sched/sched.h': ('sched',),
+}
+MOST_FIELDS = 28  # of struct worker
+MOST_HEADERS = 6  # of idle.c
+
+
+def fields_of(text, struct):
+    """Name, line and comment behind it, of the fields of a struct."""
+    code = ctext.code(text)
+    m = re.search(rf'^struct {struct} \{{\n(.*?)^\}};', code, re.M | re.S)
+    found, at = [], m.start(1) if m else 0
+    for decl in re.findall(r'[^;]*;', m.group(1)) if m else []:
+        line = ctext.line_of(text, at + len(decl) - len(decl.lstrip()))
+        decl = re.sub(r'_Alignas\([^()]*\)|_Atomic\(|\[[^]]*\]|\)(?=[ ;])', ' ',
+                      decl)
+        for one in decl.split(','):
+            found.append((re.findall(r'\w+', one)[-1], line))
+        at = code.index(';', at) + 1
+    return found
+
 
 if not ctext.files(TABLE):
     ctext.skip('there is no table of mechanisms')
@@ -64,6 +94,12 @@ for name, (path, line, body) in sorted(rows.items()):
     for field, needed in NEEDS.items():
         if field in fields and not set(needed) & set(fields):
             report.say(path, line, f'.{field} needs .{" or .".join(needed)}')
+    data = [field for field in DATA if f'\t.{field} =' in body]
+    slot = f'SLOT_{name.upper()}'
+    if data and fields.get('slot') != slot:
+        report.say(path, line, f'.{data[0]} needs .slot = {slot}')
+    if 'slot' in fields and not data:
+        report.say(path, line, f'.slot needs one of .{", .".join(DATA)}')
     uses = set(fields.get('uses', '""').strip('"').split())
     others = includes.get(name, set()) - {name}
     for other in sorted(others - uses):
@@ -71,4 +107,43 @@ for name, (path, line, body) in sorted(rows.items()):
     for other in sorted(uses - others):
         report.say(path, line, f'it includes nothing of {other}: drop that '
                    'from .uses')
+others = {path: ctext.code(ctext.read(path))
+          for path in ctext.files('lib', ends=('.c', '.h'))}
+for path, text in sorted(others.items()):
+    for m in re.finditer(r'\bSLOT_([A-Z_]+)\b', text):
+        folder = m.group(1).lower()
+        if path != SLOTS and not path.startswith(f'lib/mechanism/{folder}/'):
+            report.say(path, ctext.line_of(text, m.start()),
+                       f'the data is {folder}\'s: call a function of it')
+text = ctext.read(SLOTS) if ctext.files(SLOTS) else ''
+for m in re.finditer(r'^\tSLOT_(\w+),', text, re.M):
+    if m.group(1).lower() not in rows:
+        report.say(SLOTS, ctext.line_of(text, m.start()),
+                   f'{m.group(1).lower()} has no row')
+names = '|'.join(sorted(rows)) or '$^'
+for path, structs in sorted(STRUCTS.items()):
+    if not ctext.files(path):
+        continue
+    text = ctext.read(path)
+    lines = text.split('\n')
+    for struct in structs:
+        fields = fields_of(text, struct)
+        if struct == 'worker' and len(fields) > MOST_FIELDS:
+            report.say(path, fields[0][1], f'struct worker has {len(fields)} '
+                       f'fields, of at most {MOST_FIELDS}')
+        for field, line in fields:
+            m = re.search(rf'\b({names})\.[ch]\b', lines[line - 1])
+            users = [p for p in others
+                     if re.search(rf'(->|\.){field}\b', others[p])]
+            if m:
+                report.say(path, line, f'{field} is of {m.group(1)}: data of '
+                           'its row')
+            elif users and all(u.startswith('lib/mechanism/') for u in users):
+                report.say(path, line, f'mechanisms alone use {field}: data '
+                           'of a row')
+for path in ctext.files('lib/sched/idle.c'):
+    headers = re.findall(r'^#include "', ctext.read(path), re.M)
+    if len(headers) > MOST_HEADERS:
+        report.say(path, 1, f'it includes {len(headers)} headers, of at most '
+                   f'{MOST_HEADERS}')
 report.end()

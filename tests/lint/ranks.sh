@@ -85,9 +85,6 @@ function check_rank(inc,    to)
 	to = part[1]
 	if (to == folder)
 		return
-	# The one field of struct sched that is still a mechanism of its own.
-	if (base == "sched/sched.h" && inc == "mechanism/quota/quota.h")
-		return
 	if (!(to in rank))
 		say("\"" inc "\": " to "/ is no folder with a rank")
 	else if (rank[to] + 0 >= rank[folder] + 0)

@@ -5,7 +5,7 @@
 
 # idle.c as it is shipped, and the rows of tests/mc/rows_below.h.
 MC_IDLE := $(addprefix lib/sched/,backlog.c deque.c idle.c intake.c joiner.c \
-	mechanism.c notify.c park.c tick.c timers.c worker.c) \
+	mechanism.c notify.c park.c sleep.c tick.c timers.c worker.c) \
 	$(addprefix lib/mechanism/,crew/crew.c crew/crew_place.c due/due.c \
 	gate/gate.c \
 	holdoff/holdoff.c home/home.c nodes/nodes.c part/part.c \

@@ -49,7 +49,7 @@ static void run(struct worker *w, uint64_t it)
 	do {
 		run_one(w, it);
 	} while (worker_pop(w, &it) || gate_next(w, &it));
-	mc_assert(!a_load(&w->gate, relaxed));
+	mc_assert(!a_load(&gate_of(w)->gate, relaxed));
 }
 
 static uint64_t away_ns(const struct worker *w)
@@ -74,7 +74,7 @@ static void init_gate(int nr, uint32_t cap, uint32_t items)
 	gate.nr_aside = gate.nr_over = gate.nr_revoked = 0;
 	gate.seen = gate.seen_at = 0;
 	gate.next = NULL;
-	a_store(&sched.gates, &gate, relaxed);
+	a_store(&gate_in(&sched)->gates, &gate, relaxed);
 	a_store(&nr_now, 0, relaxed);
 	a_store(&nr_done, 0, relaxed);
 	a_store(&nr_aside, 0, relaxed);
@@ -84,8 +84,8 @@ static void init_gate(int nr, uint32_t cap, uint32_t items)
 	sched.ops.away_ns = away_ns;
 	mc_name(&gate.state, "gate");
 	mc_name(&gate.lock.word, "lock");
-	mc_name(&workers[0].gate, "token0");
-	mc_name(&workers[1].gate, "token1");
+	mc_name(&gate_of(&workers[0])->gate, "token0");
+	mc_name(&gate_of(&workers[1])->gate, "token1");
 	mc_name(&nr_done, "nr_done");
 }
 

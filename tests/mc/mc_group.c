@@ -25,8 +25,8 @@ static void init_group(void)
 	init_with(2, false);
 	mc_name(&workers[0].attn, "attn0");
 	mc_name(&workers[1].is_parking, "is_parking1");
-	mc_name(&workers[0].holdoff_until, "until0");
-	mc_name(&workers[1].holdoff_until, "until1");
+	mc_name(&holdoff_of(&workers[0])->until, "until0");
+	mc_name(&holdoff_of(&workers[1])->until, "until1");
 }
 
 static void begin_group(struct worker *w)

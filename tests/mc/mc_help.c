@@ -26,7 +26,7 @@ static void init_help(int nr)
 	sched.ops.run_one = run;
 	for (i = 0; i < nr; i++) {
 		a_store(&workers[i].is_parking, 0, relaxed);
-		workers[i].awaited = NULL;
+		workers[i].help.word = NULL;
 	}
 	a_store(&word, 0, relaxed);
 	a_store(&has_left, 0, relaxed);
@@ -57,7 +57,7 @@ static void wait_for_word(struct worker *w)
 {
 	help_until(w, &word, 0);
 	mc_assert(plain_load(&result) == 7);
-	mc_assert(!w->awaited);
+	mc_assert(!w->help.word);
 }
 
 static void helper_is_called(int id)

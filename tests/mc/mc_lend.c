@@ -7,14 +7,9 @@
  * while all others do.
  */
 #include "base/log.h"
+#include "lay.h"
 #include "mc.h"
-#include "mechanism/gate/gate.h"
-#include "mechanism/holdoff/holdoff.h"
-#include "mechanism/lend/lend.h"
-#include "mechanism/part/part.h"
-#include "mechanism/quota/quota.h"
-#include "mechanism/team/team.h"
-#include "sched/bind.h"
+#include "mechanism/unpin/unpin.h"
 #include "sched/help.h"
 #include "sched/idle.h"
 #include "topo/topo.h"
@@ -36,7 +31,7 @@ void worker_share_all(struct worker *w)
 
 void team_away(struct worker *w)
 {
-	a_store(&w->is_away, 1, relaxed);
+	a_store(&team_of(w)->is_away, 1, relaxed);
 }
 
 /* The number of CPUs stays as it is, and nobody waits for a word. */
@@ -47,7 +42,7 @@ int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)
 	mc_fail("%s", __func__);
 }
 
-void bind_restore(const struct worker *v, int tid, const cpu_set_t *own)
+void unpin_restore(const struct worker *v, int tid, const cpu_set_t *own)
 {
 	(void)v;
 	(void)tid;
@@ -122,13 +117,8 @@ static void init(void)
 	sched.nr_nodes = sched.nr_regular = node.nr_workers = 1;
 	sched.nr_workers = 2;
 	park_init(&node.park);
+	lay_data(&sched);
 	a_store(&sched.is_stopping, 0, relaxed);
-	a_store(&sched.quota.look_at, UINT64_MAX, relaxed);
-	a_store(&sched.quota.word, 0, relaxed);
-	a_store(&sched.quota.nr_lent, 0, relaxed);
-	a_store(&sched.quota.nr_running, 0, relaxed);
-	a_store(&sched.quota.nr_standby, 0, relaxed);
-	a_store(&sched.quota.is_deep, 0, relaxed);
 	a_store(&nr_begun, 0, relaxed);
 	a_store(&has_left, 0, relaxed);
 	for (i = 0; i < 2; i++) {
@@ -138,12 +128,10 @@ static void init(void)
 		workers[i].node = &node;
 		workers[i].id = i;
 		workers[i].cpu = -1;
-		a_store(&workers[i].lent_to, 0, relaxed);
-		a_store(&workers[i].is_away, 0, relaxed);
 		a_store(&workers[i].is_parking, 0, relaxed);
 	}
-	mc_name(&sched.quota.word, "quota word");
-	mc_name(&sched.quota.nr_lent, "nr_lent");
+	mc_name(&quota_in(&sched)->word, "quota word");
+	mc_name(&quota_in(&sched)->nr_lent, "nr_lent");
 	mc_name(&workers[1].is_parking, "is_parking");
 	mc_name(&node.park.word, "park word");
 }
@@ -152,7 +140,7 @@ static void stop(void)
 {
 	a_store(&sched.is_stopping, 1, seq_cst);
 	park_wake_all(&node.park);
-	quota_stir(&sched.quota);
+	quota_stir(quota_in(&sched));
 }
 
 static void lend_once(struct worker *w, uint32_t nr_before)
@@ -233,8 +221,8 @@ static void init_quota(void)
 {
 	init();
 	sched.nr_regular = node.nr_workers = 2;
-	workers[1].quota_rank = 1;
-	a_store(&sched.quota.nr_running, 1, relaxed);
+	quota_of(&workers[1])->rank = 1;
+	a_store(&quota_in(&sched)->nr_running, 1, relaxed);
 	park_spin(&node.park);
 	park_announce(&node.park);
 }
@@ -248,14 +236,14 @@ static void standby_looks(int id)
 	}
 	park_retract(&node.park);
 	park_found(&node.park);
-	quota_found(&sched.quota);
-	a_store(&sched.quota.nr_running, 2, relaxed);
+	quota_found(quota_in(&sched));
+	a_store(&quota_in(&sched)->nr_running, 2, relaxed);
 }
 
 static void all_is_back(void)
 {
-	mc_assert(!a_load(&sched.quota.nr_lent, relaxed));
-	mc_assert(!a_load(&sched.quota.nr_standby, relaxed));
+	mc_assert(!a_load(&quota_in(&sched)->nr_lent, relaxed));
+	mc_assert(!a_load(&quota_in(&sched)->nr_standby, relaxed));
 	mc_assert(!park_sleepers(a_load(&node.park.word, relaxed)));
 }
 

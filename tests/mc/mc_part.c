@@ -82,9 +82,9 @@ static void init_part(int nr)
 	part.id = 0;
 	parts[0] = &part;
 	sched.ops.precedes = NULL;
-	sched.parts = parts;
-	sched.nr_parts = 1;
-	a_store(&nodes[0].parts, NULL, relaxed);
+	part_in(&sched)->parts = parts;
+	part_in(&sched)->nr_parts = 1;
+	a_store(&part_at(&nodes[0])->parts, NULL, relaxed);
 	is_bound = true;
 	mc_name(&workers[1].is_parking, "is_drowsy1");
 	mc_name(&part.bound.first, "bound");
@@ -99,13 +99,13 @@ static void init_new(void)
 static void init_bound(void)
 {
 	init_part(2);
-	a_store(&nodes[0].parts, &part, relaxed);
+	a_store(&part_at(&nodes[0])->parts, &part, relaxed);
 }
 
 static void init_bound_beside(void)
 {
 	init_part(3);
-	a_store(&nodes[0].parts, &part, relaxed);
+	a_store(&part_at(&nodes[0])->parts, &part, relaxed);
 }
 
 /* Worker 1 is in a body. */
@@ -119,12 +119,12 @@ static void init_wish(void)
 static void init_gang(int nr)
 {
 	init_part(nr);
-	a_store(&nodes[0].parts, &part, relaxed);
+	a_store(&part_at(&nodes[0])->parts, &part, relaxed);
 	sched.ops.precedes = is_member;
 	member.type = 0;
 	is_bound = has_begun = false;
 	a_store(&nr_members, 0, relaxed);
-	mc_name(&workers[1].is_due, "is_due1");
+	mc_name(&due_of(&workers[1])->is_due, "is_due1");
 }
 
 static void init_pair(void)
@@ -176,7 +176,7 @@ static void bound_to_part(int id)
 static void bound_to_new_part(int id)
 {
 	if (!id)
-		a_store(&nodes[0].parts, &part, seq_cst);
+		a_store(&part_at(&nodes[0])->parts, &part, seq_cst);
 	bound_to_part(id);
 }
 

@@ -23,7 +23,7 @@ static void init_three(void)
 /* Whoever saw its own come may go: it is taken, now or by who takes. */
 static void come_and_take(int id)
 {
-	workers[1].io = NULL;
+	workers[1].io.ring = NULL;
 	post(&ops[id], 1);
 	if (!io_ring_poll(&workers[id]))
 		mc_see("left to another");

@@ -41,8 +41,10 @@ static void run(struct worker *w, uint64_t item)
 	mc_assert(plain_load(&payload) == 1);
 	mc_assert(!is_kept || w->node == &nodes[0]);
 	/* As crew_steal() that finds nothing. */
-	if (a_load(&w->node->crew, relaxed))
-		a_store(&w->node->crew->state, CREW_DRY, relaxed);
+	struct crew *c = a_load(&crew_at(w->node)->crew, relaxed);
+
+	if (c)
+		a_store(&c->state, CREW_DRY, relaxed);
 	a_add(&nr_started, 1, relaxed);
 }
 
@@ -104,7 +106,7 @@ static void init_crew(void)
 	a_store(&crew.state, CREW_FREE, relaxed);
 	a_store(&crew.leader, 0, relaxed);
 	seats[1].item = link_item(&child);
-	a_store(&nodes[0].crew, &crew, relaxed);
+	a_store(&crew_at(&nodes[0])->crew, &crew, relaxed);
 	mc_name(&crew.state, "state");
 }
 
@@ -113,7 +115,7 @@ static void init_publishing(void)
 {
 	init_two_nodes();
 	nodes[0].nr_workers = nodes[1].nr_workers = 1;
-	sched.publish_ticks = 1;
+	publish_in(&sched)->is_on = true;
 	sched.wake_ticks = UINT64_MAX;
 	mc_name(&workers[0].deque[CLASS_NORMAL].state, "way0");
 }
@@ -122,9 +124,9 @@ static void init_publishing(void)
 static void init_last_nap(void)
 {
 	init_publishing();
-	workers[1].watch_nap_ns = INT64_MAX / 2;
-	workers[1].is_watching = true;
-	a_store(&sched.nr_watching, 1, relaxed);
+	publish_of(&workers[1])->nap_ns = INT64_MAX / 2;
+	publish_of(&workers[1])->is_watching = true;
+	a_store(&publish_in(&sched)->nr_watching, 1, relaxed);
 }
 
 /* More has come than fits into a deque, and nobody was awake. */

@@ -4,11 +4,8 @@
  * the sleep of park.c. While the leader is in its body no other worker is in
  * one; the leader is not kept waiting for ever, nor is who has lent.
  */
+#include "lay.h"
 #include "mc.h"
-#include "mechanism/holdoff/holdoff.h"
-#include "mechanism/part/part.h"
-#include "mechanism/quota/quota.h"
-#include "mechanism/team/team.h"
 #include "sched/sched.h"
 
 #define NR_WORKERS 2
@@ -53,8 +50,9 @@ static void init(void)
 	sched.workers = workers;
 	sched.nr_workers = sched.nr_regular = node.nr_workers = NR_WORKERS;
 	park_init(&node.park);
-	a_store(&node.team_lock.word, 0, relaxed);
-	a_store(&node.team_word, 0, relaxed);
+	sched.nodes = &node;
+	sched.nr_nodes = 1;
+	lay_data(&sched);
 	a_store(&nr_bodies, 0, relaxed);
 	a_store(&has_ended, 0, relaxed);
 	for (i = 0; i < NR_WORKERS; i++) {
@@ -62,16 +60,14 @@ static void init(void)
 		workers[i].node = &node;
 		workers[i].id = i;
 		workers[i].cpu = -1;
-		workers[i].team_depth = workers[i].team_size = 0;
-		workers[i].is_leader = false;
-		a_store(&workers[i].lent_to, 0, relaxed);
-		a_store(&workers[i].is_away, 0, relaxed);
 		a_store(&workers[i].is_parking, 0, relaxed);
-		mc_name(&workers[i].lent_to, i ? "lent_to 1" : "lent_to 0");
-		mc_name(&workers[i].is_away, i ? "is_away 1" : "is_away 0");
+		mc_name(&team_of(&workers[i])->lent_to,
+			i ? "lent_to 1" : "lent_to 0");
+		mc_name(&team_of(&workers[i])->is_away,
+			i ? "is_away 1" : "is_away 0");
 		mc_name(&workers[i].is_parking, i ? "drowsy 1" : "drowsy 0");
 	}
-	mc_name(&node.team_word, "team_word");
+	mc_name(&team_at(&node)->word, "team_word");
 }
 
 static void enter_body(void)
@@ -173,7 +169,7 @@ static void is_free(void)
 	int i;
 
 	for (i = 0; i < NR_WORKERS; i++)
-		mc_assert(!a_load(&workers[i].lent_to, relaxed));
+		mc_assert(!a_load(&team_of(&workers[i])->lent_to, relaxed));
 	mc_assert(!a_load(&nr_bodies, relaxed));
 }
 

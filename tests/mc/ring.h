@@ -15,8 +15,8 @@
 #include "core/runtime.h"
 #include "io/io_far.h"
 #include "io/io_ring.h"
+#include "lay.h"
 #include "mc.h"
-#include "mechanism/far/far.h"
 #include "mem/region.h"
 #include "sched/notify.h"
 #include "task/then.h"
@@ -188,12 +188,12 @@ static void init_worker(int id)
 	w->victims = victims[id];
 	w->nr_near = NR_WORKERS - 1;
 	a_store(&w->other_classes, 0, relaxed);
-	w->nr_picks = 0;
-	w->look_at = INBOX_EVERY;
-	w->behind_ticks = w->offered_at = 0;
-	w->io = NULL;
-	w->io_has_failed = w->io_waits = false;
-	w->io_far = NULL;
+	w->looks.nr_picks = 0;
+	w->looks.look_at = INBOX_EVERY;
+	w->offers.behind_ticks = w->offers.offered_at = 0;
+	w->io.ring = NULL;
+	w->io.has_failed = w->io.waits = false;
+	w->io.far = NULL;
 	for (i = 0; i < NR_WORKERS - 1; i++)
 		victims[id][i] = (id + 1 + i) % NR_WORKERS;
 	for (i = 0; i < NR_DEQUES; i++)
@@ -229,8 +229,10 @@ static void init_nodes(void)
 
 	mc_bell_init();
 	mc_bell_carries();
-	for (i = 0; i < NR_NODES; i++)
+	for (i = 0; i < NR_NODES; i++) {
 		init_node(i);
+		lay_node(&nodes[i], i);
+	}
 	park_set_bell(&nodes[0].park, 0);
 }
 
@@ -275,7 +277,7 @@ static void init_ring(void)
 	a_store(&ring->has_cancelled, 0, relaxed);
 	a_store(&ring->far_seen, 0, relaxed);
 	a_store(&ring->far_since, 0, relaxed);
-	workers[1].io = ring;
+	workers[1].io.ring = ring;
 	a_store(&ring_of[1], ring, relaxed);
 	mc_name(&ring->is_taken, "is_taken");
 	mc_name(&ring->has_cancelled, "has_cancelled");
@@ -310,6 +312,7 @@ static void init(void)
 	rt.sched.nr_nodes = rt.sched.nr_worker_nodes = 1;
 	rt.sched.ticks_per_1024ns = 1;
 	rows_sort(&rt.sched);
+	lay_data(&rt.sched);
 	a_store(&rt.sched.is_stopping, 0, relaxed);
 	timers_init(&rt.sched.timers);
 	a_store(&scope.cancel_err, 0, relaxed);

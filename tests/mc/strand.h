@@ -7,8 +7,8 @@
 #ifndef MC_STRAND_H
 #define MC_STRAND_H
 
+#include "lay.h"
 #include "mc.h"
-#include "mechanism/far/far.h"
 #include "rows_below.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
@@ -65,11 +65,8 @@ static void init_worker(int id, int nr, bool is_spread)
 	int i;
 
 	a_store(&w->attn, 0, relaxed);
-	a_store(&w->holdoff_until, 0, relaxed);
 	a_store(&w->is_parking, 0, relaxed);
-	a_store(&w->is_due, 0, relaxed);
-	w->has_deferred = false;
-	w->holdoff_nap_ns = 0;
+	w->offers.has_deferred = false;
 	w->executor = &executors[id];
 	w->executor->worker = w;
 	w->executor->counters = &counters[id];
@@ -80,20 +77,13 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->victims = victims[id];
 	w->nr_near = is_spread ? 0 : nr - 1;
 	a_store(&w->other_classes, 0, relaxed);
-	w->nr_picks = 0;
-	w->look_at = INBOX_EVERY;
+	w->looks.nr_picks = 0;
+	w->looks.look_at = INBOX_EVERY;
 	for (i = 0; i < nr - 1; i++)
 		victims[id][i] = (id + 1 + i) % nr;
 	for (i = 0; i < NR_DEQUES; i++)
 		deque_init(&w->deque[i], slots[id][i], 3);
-	w->behind_ticks = w->offered_at = 0;
-	w->watch_nap_ns = 0;
-	w->is_watching = w->hidden.is_set = false;
-	w->hidden.victim = 0;
-	a_store(&w->gate, NULL, relaxed);
-	a_store(&w->nr_gated, 0, relaxed);
-	w->gate_seen = 0;
-	w->gate_nap_ns = 0;
+	w->offers.behind_ticks = w->offers.offered_at = 0;
 }
 
 static void init_node(int id, int nr)
@@ -110,7 +100,6 @@ static void init_node(int id, int nr)
 		plain_store(&n->backlog[i].last, NULL);
 	}
 	n->nr_workers = 0;
-	a_store(&n->crew, NULL, relaxed);
 	n->near = near[id];
 	for (i = 0; i < nr; i++)
 		near[id][i] = (id + i) % nr;
@@ -127,11 +116,10 @@ static void init_with(int nr, bool is_spread)
 	sched.nr_workers = sched.nr_regular = nr;
 	sched.nr_nodes = sched.nr_worker_nodes = is_spread ? nr : 1;
 	sched.ticks_per_1024ns = 1;
-	sched.wake_ticks = sched.publish_ticks = 0;
+	sched.wake_ticks = 0;
 	sched.share_ticks = UINT64_MAX;
 	a_store(&sched.is_stopping, 0, relaxed);
-	a_store(&sched.nr_watching, 0, relaxed);
-	a_store(&sched.gates, NULL, relaxed);
+	lay_data(&sched);
 	timers_init(&sched.timers);
 	for (i = 0; i < sched.nr_nodes; i++)
 		init_node(i, sched.nr_nodes);

@@ -10,11 +10,36 @@
 #ifndef MECHANISM_CLIENT_H
 #define MECHANISM_CLIENT_H
 
+#include "mechanism/slots.h"
 #include "sched/sched.h"
 
 #include <sched.h>
 
+/* For each scheduler. */
+struct client_sched {
+	/* Any thread: CPUs where threads of the user submit. */
+	_Atomic(uint64_t) clients;
+
+	/* Set at start: a CPU that others keep is left alone for so long. */
+	uint64_t crowded_ticks;
+};
+
+/* For each worker, which alone uses it. */
+struct client_worker {
+	uint64_t crowded_at; /* ticks; when others kept its CPU */
+};
+
 extern const struct mechanism client_mechanism;
+
+static inline struct client_sched *client_in(const struct sched *s)
+{
+	return s->data[SLOT_CLIENT];
+}
+
+static inline struct client_worker *client_of(const struct worker *w)
+{
+	return w->data[SLOT_CLIENT];
+}
 
 /* Of this CPU: a client has submitted here, and waits for nothing. */
 static inline uint64_t client_bit(void)
@@ -32,24 +57,26 @@ static inline uint64_t client_trace(uint64_t bit)
 static inline void client_comes(struct sched *s)
 {
 	uint64_t bit = client_bit(), both = bit | client_trace(bit);
+	_Atomic(uint64_t) *clients = &client_in(s)->clients;
 
-	if ((a_load(&s->clients, relaxed) & both) != both)
-		a_or(&s->clients, both, relaxed);
+	if ((a_load(clients, relaxed) & both) != both)
+		a_or(clients, both, relaxed);
 }
 
 /* A client waits, and needs no CPU. */
 static inline void client_waits(struct sched *s)
 {
+	_Atomic(uint64_t) *clients = &client_in(s)->clients;
 	uint64_t bit = client_bit();
 
-	if (a_load(&s->clients, relaxed) & bit)
-		a_and(&s->clients, ~bit, relaxed);
+	if (a_load(clients, relaxed) & bit)
+		a_and(clients, ~bit, relaxed);
 }
 
 /* Does one want this CPU? */
 static inline bool client_is_here(const struct sched *s)
 {
-	return a_load(&s->clients, relaxed) & client_bit();
+	return a_load(&client_in(s)->clients, relaxed) & client_bit();
 }
 
 /* client_was_here() asks from now on. */
@@ -57,12 +84,13 @@ static inline void client_forget(struct sched *s)
 {
 	uint64_t bit = client_bit();
 
-	a_and(&s->clients, ~(bit | client_trace(bit)), relaxed);
+	a_and(&client_in(s)->clients, ~(bit | client_trace(bit)), relaxed);
 }
 
 static inline bool client_was_here(const struct sched *s)
 {
-	return a_load(&s->clients, relaxed) & client_trace(client_bit());
+	return a_load(&client_in(s)->clients, relaxed) &
+	       client_trace(client_bit());
 }
 
 #endif

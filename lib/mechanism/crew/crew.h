@@ -31,7 +31,8 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
-#include "sched/mechanism.h"
+#include "mechanism/slots.h"
+#include "sched/worker.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -79,7 +80,19 @@ struct crew {
 	_Atomic(uint32_t) is_waited;
 };
 
+/* For each node. */
+struct crew_node {
+	/* Set once, by the first loop; constant afterwards, freed at the end.
+	 */
+	_Atomic(struct crew *) crew; /* NULL: none yet */
+};
+
 extern const struct mechanism crew_mechanism;
+
+static inline struct crew_node *crew_at(const struct sched_node *node)
+{
+	return node->data[SLOT_CREW];
+}
 
 /* Seats for so many workers, numbered from 0, and one more. NULL: no memory. */
 struct crew *crew_create(uint32_t nr_workers);

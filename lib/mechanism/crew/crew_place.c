@@ -7,7 +7,7 @@
 static bool take_crew(struct worker *w, bool is_far, uint64_t *item)
 {
 	(void)is_far;
-	return crew_offered(&w->node->crew, (uint32_t)w->id, item);
+	return crew_offered(&crew_at(w->node)->crew, (uint32_t)w->id, item);
 }
 
 static unsigned has_crew(struct worker *w)
@@ -22,11 +22,13 @@ static void close_crews(struct sched *s)
 	int i;
 
 	for (i = 0; s->nodes && i < s->nr_nodes; i++)
-		crew_destroy(a_load(&s->nodes[i].crew, relaxed));
+		crew_destroy(a_load(&crew_at(&s->nodes[i])->crew, relaxed));
 }
 
 const struct mechanism crew_mechanism = {
 	.name = "crew",
+	.slot = SLOT_CREW,
+	.of_node = MECHANISM_DATA(struct crew_node),
 	.close = close_crews,
 	.take = take_crew,
 	.has = has_crew,

@@ -22,6 +22,8 @@ static bool take_due(struct worker *w, uint64_t *item)
 const struct mechanism due_mechanism = {
 	.name = "due",
 	.uses = "part",
+	.slot = SLOT_DUE,
+	.of_worker = MECHANISM_DATA(struct due_worker),
 	.is_due = is_due,
 	.take_due = take_due,
 };

@@ -23,9 +23,21 @@
 #ifndef MECHANISM_DUE_H
 #define MECHANISM_DUE_H
 
+#include "mechanism/slots.h"
 #include "sched/sched.h"
 
+/* For each worker. */
+struct due_worker {
+	/* A gang sets it, its member on this worker clears it. */
+	_Atomic(uint32_t) is_due;
+};
+
 extern const struct mechanism due_mechanism;
+
+static inline struct due_worker *due_of(const struct worker *w)
+{
+	return w->data[SLOT_DUE];
+}
 
 /* Workers first and up, before last. */
 static inline void due_set(struct sched *s, int first, int last,
@@ -33,12 +45,12 @@ static inline void due_set(struct sched *s, int first, int last,
 {
 	/* Relaxed: the items carry it, see above. */
 	for (; first < last; first++)
-		a_store(&s->workers[first].is_due, is_due, relaxed);
+		a_store(&due_of(&s->workers[first])->is_due, is_due, relaxed);
 }
 
 static inline bool due_is(const struct worker *w)
 {
-	return unlikely(a_load(&w->is_due, relaxed) != 0);
+	return unlikely(a_load(&due_of(w)->is_due, relaxed) != 0);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "sched/sched.h"
+#include "topo/topo.h"
 
 #define MIN_NAP_NS 50000
 #define MAX_NAP_NS 5000000
@@ -23,7 +24,7 @@ static uint32_t nr_public(struct deque *d)
 static void count_ready(const struct worker *w)
 {
 	struct sched *s = w->sched;
-	struct deficit_node *d = w->far->node;
+	struct deficit_node *d = far_of(w)->node;
 	unsigned deques;
 	int i, level;
 
@@ -42,13 +43,13 @@ static void count_ready(const struct worker *w)
 static void load_node(const struct worker *w, int i, double median)
 {
 	struct sched_node *n = &w->sched->nodes[i];
-	struct deficit_node *d = &w->far->node[i];
+	struct deficit_node *d = &far_of(w)->node[i];
 	int64_t bytes = a_load(&n->load.bytes, relaxed);
 	int64_t nr = a_load(&n->load.nr_tasks, relaxed);
 
 	d->remaining = bytes > 0 && nr > 0 ? (double)bytes : 0;
 	d->mean_task = nr > 0 ? d->remaining / (double)nr : 0;
-	d->rate = deficit_rate(w->far->measured[i], median);
+	d->rate = deficit_rate(far_of(w)->measured[i], median);
 	d->nr_ready = 0;
 	d->nr_workers = n->nr_workers;
 }
@@ -56,7 +57,7 @@ static void load_node(const struct worker *w, int i, double median)
 void far_look(struct worker *w, uint64_t idle_ticks)
 {
 	struct sched *s = w->sched;
-	struct far *far = w->far;
+	struct far *far = far_of(w);
 	uint64_t now = clock_ticks();
 	bool is_known = false;
 	double median;
@@ -79,18 +80,18 @@ void far_look(struct worker *w, uint64_t idle_ticks)
 /* A task of the victim, as far as we can tell. */
 static struct deficit_task mean_task(const struct worker *w, int i)
 {
-	const struct deficit_node *v = &w->far->node[i];
+	const struct deficit_node *v = &far_of(w)->node[i];
 
 	return deficit_task(v->mean_task, v->rate,
-			    v->mean_task * w->far->extra[i], 0);
+			    v->mean_task * far_of(w)->extra[i], 0);
 }
 
 bool far_allows(const struct worker *w, const struct sched_node *victim)
 {
 	const struct sched *s = w->sched;
-	const struct deficit_node *own = &w->far->node[w->node - s->nodes];
+	const struct deficit_node *own = &far_of(w)->node[w->node - s->nodes];
 	int i = (int)(victim - s->nodes);
-	const struct deficit_node *v = &w->far->node[i];
+	const struct deficit_node *v = &far_of(w)->node[i];
 	struct deficit_task t;
 	enum deficit_why why;
 
@@ -100,8 +101,8 @@ bool far_allows(const struct worker *w, const struct sched_node *victim)
 	if (!s->options->far_steals || !(v->mean_task > 0))
 		return false;
 	t = mean_task(w, i);
-	why = deficit_why(own, v, w->far->mean, w->far->idle[i], &t);
-	w->far->why = why == DEFICIT_BEHIND ? STEAL_BEHIND : STEAL_PATIENT;
+	why = deficit_why(own, v, far_of(w)->mean, far_of(w)->idle[i], &t);
+	far_of(w)->why = why == DEFICIT_BEHIND ? STEAL_BEHIND : STEAL_PATIENT;
 	return why != DEFICIT_NO;
 }
 
@@ -144,8 +145,40 @@ bool far_may_wake(struct sched_node *node)
 	return true;
 }
 
+/* Of one byte there. */
+static double extra_at(const struct sched *s, int from, int to)
+{
+	return deficit_extra_at(from == to ? TOPO_DISTANCE_LOCAL
+					   : topo_distance(s->topo, from, to));
+}
+
+static int open_far(struct sched *s, const struct sched_setup *a)
+{
+	struct far *far;
+	int i, node;
+
+	(void)a;
+	for (i = 0; i < s->nr_workers; i++) {
+		far = far_of(&s->workers[i]);
+		far->node = (struct deficit_node *)(far + 1);
+		far->measured = (double *)(far->node + s->nr_nodes);
+		far->extra = far->measured + s->nr_nodes;
+		far->idle = far->extra + s->nr_nodes;
+		for (node = 0; node < s->nr_nodes; node++)
+			far->extra[node] =
+				extra_at(s, s->workers[i].executor->node, node);
+	}
+	return 0;
+}
+
 const struct mechanism far_mechanism = {
 	.name = "far",
+	.slot = SLOT_FAR,
+	.of_worker = { .size = sizeof(struct far),
+		       .align = _Alignof(struct far),
+		       .per_node = 3 * sizeof(double) +
+				   sizeof(struct deficit_node) },
+	.open = open_far,
 	.nap = far_nap,
 	.wakes_others = far_may_wake,
 };

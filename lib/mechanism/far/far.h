@@ -7,10 +7,25 @@
 #ifndef MECHANISM_FAR_H
 #define MECHANISM_FAR_H
 
-#include "sched/mechanism.h"
+#include "mechanism/slots.h"
 #include "sched/worker.h"
 
+/* For each worker, which alone uses it: what it knows of the nodes. */
+struct far {
+	double mean; /* ticks until all nodes are done, see deficit_mean() */
+	enum steal_why why; /* of what was allowed last */
+	double *measured; /* by node: its rate */
+	double *idle; /* by node: ticks without work while it had some */
+	double *extra; /* by node: of one byte there, constant */
+	struct deficit_node *node;
+};
+
 extern const struct mechanism far_mechanism;
+
+static inline struct far *far_of(const struct worker *w)
+{
+	return w->data[SLOT_FAR];
+}
 
 /* For the idle worker: what all nodes have to do. Once per round of looks. */
 void far_look(struct worker *w, uint64_t idle_ticks);
@@ -24,7 +39,7 @@ static inline enum steal_why far_why(const struct worker *w, bool is_near,
 {
 	if (is_near)
 		return STEAL_NEAR;
-	return item_is_planned(item) ? w->far->why : STEAL_FAR;
+	return item_is_planned(item) ? far_of(w)->why : STEAL_FAR;
 }
 
 /* How long to sleep at most until some of it is allowed, see nap.h. */

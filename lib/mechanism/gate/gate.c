@@ -46,9 +46,10 @@ static void give_token(struct gate *g, struct worker *w)
 	uint64_t state = state_of(g);
 	uint32_t running = gate_running(state) + 1;
 
-	check(running <= gate_cap(state) && !a_load(&w->gate, relaxed));
+	check(running <= gate_cap(state) &&
+	      !a_load(&gate_of(w)->gate, relaxed));
 	set_state(g, gate_make(gate_cap(state), running, gate_aside(state)));
-	a_store(&w->gate, g, relaxed);
+	a_store(&gate_of(w)->gate, g, relaxed);
 	if (running > g->most_running)
 		g->most_running = running;
 }
@@ -58,8 +59,8 @@ static bool take_token(struct gate *g, struct worker *w)
 {
 	uint64_t state = state_of(g);
 
-	check(gate_running(state) && a_load(&w->gate, relaxed) == g);
-	a_store(&w->gate, NULL, relaxed);
+	check(gate_running(state) && a_load(&gate_of(w)->gate, relaxed) == g);
+	a_store(&gate_of(w)->gate, NULL, relaxed);
 	return open_gate(g, gate_make(gate_cap(state), gate_running(state) - 1,
 				      gate_aside(state)));
 }
@@ -136,19 +137,19 @@ void gate_init(struct gate *g, struct sched *s)
 void gate_enlist(struct gate *g)
 {
 	struct sched *s = g->sched;
-	struct gate *first = a_load(&s->gates, relaxed);
+	struct gate *first = a_load(&gate_in(s)->gates, relaxed);
 
 	do {
 		g->next = first;
 		/* [gate.list] what it is; pairs with itself. */
-	} while (!a_cas(&s->gates, &first, g, release, relaxed));
+	} while (!a_cas(&gate_in(s)->gates, &first, g, release, relaxed));
 }
 
 void gate_free_all(struct sched *s)
 {
-	struct gate *g = a_load(&s->gates, relaxed), *next;
+	struct gate *g = a_load(&gate_in(s)->gates, relaxed), *next;
 
-	a_store(&s->gates, NULL, relaxed);
+	a_store(&gate_in(s)->gates, NULL, relaxed);
 	for (; g; g = next) {
 		next = g->next;
 		free(g->ring);
@@ -159,7 +160,7 @@ void gate_free_all(struct sched *s)
 static struct gate *first_gate(struct sched *s)
 {
 	/* [gate.list] as above. */
-	return a_load(&s->gates, acquire);
+	return a_load(&gate_in(s)->gates, acquire);
 }
 
 /* ---- tokens -------------------------------------------------------------- */
@@ -175,13 +176,13 @@ static void tell_others(struct gate *g, struct worker *w)
 
 void gate_give_up(struct worker *w)
 {
-	struct gate *g = a_load(&w->gate, relaxed);
+	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
 	bool is_open = false;
 
 	if (!g)
 		return;
 	lock_take(&g->lock);
-	if (a_load(&w->gate, relaxed) == g)
+	if (a_load(&gate_of(w)->gate, relaxed) == g)
 		is_open = take_token(g, w);
 	lock_give(&g->lock);
 	if (is_open)
@@ -210,7 +211,7 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item)
 
 bool gate_take_next(struct worker *w, uint64_t *item)
 {
-	struct gate *g = a_load(&w->gate, relaxed);
+	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
 	bool found = false;
 
 	if (unlikely(quota_must_leave(w))) {
@@ -220,13 +221,13 @@ bool gate_take_next(struct worker *w, uint64_t *item)
 	if (!g)
 		return false;
 	lock_take(&g->lock);
-	if (a_load(&w->gate, relaxed) == g) {
+	if (a_load(&gate_of(w)->gate, relaxed) == g) {
 		found = take_oldest(g, item);
 		if (!found)
 			take_token(g, w);
 	}
 	lock_give(&g->lock);
-	w->nr_picks += found;
+	w->looks.nr_picks += found;
 	return found;
 }
 
@@ -258,9 +259,9 @@ static struct worker *find_holder(struct gate *g, uint64_t now)
 	uint64_t seen = 0;
 
 	for (v = s->workers; v < s->workers + s->nr_workers; v++) {
-		if (a_load(&v->gate, relaxed) != g)
+		if (a_load(&gate_of(v)->gate, relaxed) != g)
 			continue;
-		seen += a_load(&v->nr_gated, relaxed);
+		seen += a_load(&gate_of(v)->nr_gated, relaxed);
 		holder = v;
 		if (!away && is_away(v))
 			away = v;
@@ -331,11 +332,11 @@ bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 
 bool gate_look_around(struct worker *w, uint64_t *item)
 {
-	uint32_t nr = a_load(&w->nr_gated, relaxed);
-	bool is_used = nr != w->gate_seen;
+	uint32_t nr = a_load(&gate_of(w)->nr_gated, relaxed);
+	bool is_used = nr != gate_of(w)->seen;
 
-	w->gate_seen = nr;
-	if (is_used && a_load(&w->gate, relaxed))
+	gate_of(w)->seen = nr;
+	if (is_used && a_load(&gate_of(w)->gate, relaxed))
 		return false;
 	gate_release(w);
 	return gate_take_any(w, true, item);
@@ -361,10 +362,11 @@ int64_t gate_nap(struct worker *w)
 	while (g && !gate_aside(a_load(&g->state, relaxed)))
 		g = g->next;
 	if (!g) {
-		w->gate_nap_ns = 0;
+		gate_of(w)->nap_ns = 0;
 		return -1;
 	}
-	return nap_grow(&w->gate_nap_ns, 2, GATE_NAP_MIN_NS, GATE_NAP_MAX_NS);
+	return nap_grow(&gate_of(w)->nap_ns, 2, GATE_NAP_MIN_NS,
+			GATE_NAP_MAX_NS);
 }
 
 /* ---- others -------------------------------------------------------------- */
@@ -378,7 +380,7 @@ static void cut_tokens(struct gate *g)
 
 	for (v = s->workers; gate_running(state) > gate_cap(state); v++) {
 		check(v < s->workers + s->nr_workers);
-		if (a_load(&v->gate, relaxed) == g)
+		if (a_load(&gate_of(v)->gate, relaxed) == g)
 			take_token(g, v);
 		state = state_of(g);
 	}
@@ -454,6 +456,9 @@ bool gate_dig(struct sched *s, uint32_t nr,
 
 const struct mechanism gate_mechanism = {
 	.name = "gate",
+	.slot = SLOT_GATE,
+	.of_worker = MECHANISM_DATA(struct gate_holder),
+	.of_sched = MECHANISM_DATA(struct gate_sched),
 	.uses = "quota",
 	.close = gate_free_all,
 	.take = gate_take_any,

@@ -52,18 +52,45 @@
  * that holds has lkdf_limit_create().
  *
  *	state, ring, counts	any thread, under lock; anybody looks at state
- *	worker.gate		that worker, and who takes the token back; both
+ *	holder.gate		that worker, and who takes the token back; both
  *				under the lock of that gate
- *	worker.nr_gated		that worker; who looks for idle holders reads
- *	worker.gate_seen	that worker
+ *	holder.nr_gated		that worker; who looks for idle holders reads
+ *	holder.seen		that worker
  */
 #ifndef MECHANISM_GATE_H
 #define MECHANISM_GATE_H
 
 #include "base/lock.h"
+#include "mechanism/slots.h"
 #include "sched/sched.h"
 
+struct gate;
+
+/* For each worker. */
+struct gate_holder {
+	_Atomic(struct gate *) gate; /* whose token it has; or NULL */
+	_Atomic(uint32_t) nr_gated; /* items that it has met there */
+	uint32_t seen; /* of those, when it looked last */
+	int64_t nap_ns;
+};
+
+/* For each scheduler. */
+struct gate_sched {
+	/* Added to by any thread; NULL: none so far. */
+	_Atomic(struct gate *) gates;
+};
+
 extern const struct mechanism gate_mechanism;
+
+static inline struct gate_holder *gate_of(const struct worker *w)
+{
+	return w->data[SLOT_GATE];
+}
+
+static inline struct gate_sched *gate_in(const struct sched *s)
+{
+	return s->data[SLOT_GATE];
+}
 
 /* A ring begins with room for so many items, and grows up to most. */
 #define GATE_ROOM 256u
@@ -165,8 +192,10 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item);
 
 static inline bool gate_enter(struct gate *g, struct worker *w, uint64_t item)
 {
-	a_store(&w->nr_gated, a_load(&w->nr_gated, relaxed) + 1, relaxed);
-	return likely(a_load(&w->gate, relaxed) == g) ||
+	struct gate_holder *h = gate_of(w);
+
+	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
+	return likely(a_load(&h->gate, relaxed) == g) ||
 	       gate_enter_slowly(g, w, item);
 }
 
@@ -175,7 +204,7 @@ void gate_give_up(struct worker *w);
 
 static inline void gate_release(struct worker *w)
 {
-	if (unlikely(a_load(&w->gate, relaxed) != NULL))
+	if (unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL))
 		gate_give_up(w);
 }
 
@@ -187,7 +216,7 @@ bool gate_take_next(struct worker *w, uint64_t *item);
 
 static inline bool gate_next(struct worker *w, uint64_t *item)
 {
-	return unlikely(a_load(&w->gate, relaxed) != NULL) &&
+	return unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL) &&
 	       gate_take_next(w, item);
 }
 
@@ -204,7 +233,7 @@ bool gate_look_around(struct worker *w, uint64_t *item);
 static inline bool gate_look(struct worker *w, uint64_t *item)
 {
 	/* [gate.list] pairs with itself. */
-	return unlikely(a_load(&w->sched->gates, acquire) != NULL) &&
+	return unlikely(a_load(&gate_in(w->sched)->gates, acquire) != NULL) &&
 	       gate_look_around(w, item);
 }
 

@@ -6,7 +6,7 @@
 
 void holdoff_stop(struct worker *w)
 {
-	a_store(&w->holdoff_until, HELD_OFF_LATELY, relaxed);
+	a_store(&holdoff_of(w)->until, HELD_OFF_LATELY, relaxed);
 	/* Of what was public meanwhile nobody has been told. */
 	if (unlikely(deque_has_public(&w->deque[CLASS_NORMAL])))
 		worker_notify(w, 1u << CLASS_NORMAL);
@@ -21,7 +21,7 @@ void holdoff_look(struct worker *w)
 /* Workers of the group that sleep. */
 static void call_group(struct worker *w)
 {
-	uint64_t until = a_load(&w->holdoff_until, relaxed);
+	uint64_t until = a_load(&holdoff_of(w)->until, relaxed);
 	int first, end, i;
 	struct worker *v;
 
@@ -81,15 +81,15 @@ int64_t holdoff_nap(struct worker *w)
 	int i;
 
 	for (i = 0; i < s->nr_workers - 1; i++) {
-		until = a_load(&s->workers[w->victims[i]].holdoff_until,
+		until = a_load(&holdoff_of(&s->workers[w->victims[i]])->until,
 			       relaxed);
 		last = max_u64(last, until);
 	}
 	/* A worker that kept its work a moment ago may do so again. */
 	if (!last || (last == HELD_OFF_LATELY &&
-		      w->holdoff_nap_ns >= HOLDOFF_NAP_MAX_NS))
+		      holdoff_of(w)->nap_ns >= HOLDOFF_NAP_MAX_NS))
 		return -1;
-	return nap_grow(&w->holdoff_nap_ns, 2, HOLDOFF_NAP_MIN_NS,
+	return nap_grow(&holdoff_of(w)->nap_ns, 2, HOLDOFF_NAP_MIN_NS,
 			HOLDOFF_NAP_MAX_NS);
 }
 
@@ -103,17 +103,19 @@ static enum keeping what_it_keeps(const struct worker *w)
 /* Asleep it has nothing to keep. */
 static void forget_time(struct worker *w)
 {
-	a_store(&w->holdoff_until, 0, relaxed);
+	a_store(&holdoff_of(w)->until, 0, relaxed);
 }
 
 static void start_over(struct worker *w, bool has_found)
 {
 	if (has_found)
-		w->holdoff_nap_ns = 0;
+		holdoff_of(w)->nap_ns = 0;
 }
 
 const struct mechanism holdoff_mechanism = {
 	.name = "holdoff",
+	.slot = SLOT_HOLDOFF,
+	.of_worker = MECHANISM_DATA(struct holdoff),
 	.enter = holdoff_leave,
 	.before_sleep = forget_time,
 	.nap = holdoff_nap,

@@ -38,7 +38,7 @@
 #define MECHANISM_HOLDOFF_H
 
 #include "base/clock.h"
-#include "sched/mechanism.h"
+#include "mechanism/slots.h"
 #include "sched/worker.h"
 
 #define HELD_OFF_LATELY 1
@@ -50,18 +50,32 @@
 #define HOLDOFF_NAP_MIN_NS 1000000
 #define HOLDOFF_NAP_MAX_NS 64000000
 
+/* For each worker. */
+struct holdoff {
+	/* This worker sets, others read. */
+	_Atomic(uint64_t) until;
+
+	/* This worker only: beside others that keep their work. */
+	int64_t nap_ns;
+};
+
 extern const struct mechanism holdoff_mechanism;
+
+static inline struct holdoff *holdoff_of(const struct worker *w)
+{
+	return w->data[SLOT_HOLDOFF];
+}
 
 /* This worker only: does it hold off thieves? */
 static inline bool holdoff_is_on(const struct worker *w)
 {
-	return a_load(&w->holdoff_until, relaxed) > HELD_OFF_LATELY;
+	return a_load(&holdoff_of(w)->until, relaxed) > HELD_OFF_LATELY;
 }
 
 /* This worker only: has it its work for itself? */
 static inline bool holdoff_is_alone(const struct worker *w)
 {
-	uint64_t until = a_load(&w->holdoff_until, relaxed);
+	uint64_t until = a_load(&holdoff_of(w)->until, relaxed);
 
 	return until > HELD_OFF_LATELY && !(until & HOLDOFF_WIDTH);
 }
@@ -74,15 +88,15 @@ static inline void holdoff_begin(struct worker *w, uint64_t until,
 				 uint32_t width)
 {
 	until = max_u64(until & ~HOLDOFF_WIDTH, HOLDOFF_WIDTH + 1);
-	a_store(&w->holdoff_until, until | width, relaxed);
+	a_store(&holdoff_of(w)->until, until | width, relaxed);
 	/* So that what is pushed next is public. */
-	w->has_deferred = true;
+	w->offers.has_deferred = true;
 }
 
 /* Any thread: does it keep its work from somebody? */
 static inline bool holdoff_keeps(struct worker *victim)
 {
-	uint64_t until = a_load(&victim->holdoff_until, relaxed);
+	uint64_t until = a_load(&holdoff_of(victim)->until, relaxed);
 
 	return unlikely(until > HELD_OFF_LATELY) && clock_ticks() < until;
 }
@@ -90,7 +104,7 @@ static inline bool holdoff_keeps(struct worker *victim)
 /* Is this victim's work to be left alone by this worker? */
 static inline bool holdoff_holds(const struct worker *w, struct worker *victim)
 {
-	uint64_t until = a_load(&victim->holdoff_until, relaxed);
+	uint64_t until = a_load(&holdoff_of(victim)->until, relaxed);
 
 	return unlikely(until > HELD_OFF_LATELY) &&
 	       (uint32_t)(w->id ^ victim->id) >> (until & HOLDOFF_WIDTH) &&
@@ -111,18 +125,18 @@ static inline bool holdoff_hides(struct worker *w, struct worker *victim)
 /* This worker only: it has taken an item of the victim's. */
 static inline void holdoff_join(struct worker *w, struct worker *victim)
 {
-	uint64_t until = a_load(&victim->holdoff_until, relaxed);
+	uint64_t until = a_load(&holdoff_of(victim)->until, relaxed);
 
 	if (unlikely(until > HELD_OFF_LATELY) && until & HOLDOFF_WIDTH)
-		a_store(&w->holdoff_until, until, relaxed);
+		a_store(&holdoff_of(w)->until, until, relaxed);
 }
 
 /* This worker only: it has nothing left; alone it may get more of its run. */
 static inline void holdoff_leave(struct worker *w)
 {
-	if (unlikely(a_load(&w->holdoff_until, relaxed) & HOLDOFF_WIDTH) &&
+	if (unlikely(a_load(&holdoff_of(w)->until, relaxed) & HOLDOFF_WIDTH) &&
 	    holdoff_is_on(w))
-		a_store(&w->holdoff_until, HELD_OFF_LATELY, relaxed);
+		a_store(&holdoff_of(w)->until, HELD_OFF_LATELY, relaxed);
 }
 
 /* This worker only: from now on it has its work as others do; tells them. */

@@ -9,8 +9,8 @@
 void lend_seat(struct sched *s)
 {
 	/* Told by [quota.stir]. */
-	a_add(&s->quota.nr_lent, 1, relaxed);
-	quota_stir(&s->quota);
+	a_add(&quota_in(s)->nr_lent, 1, relaxed);
+	quota_stir(quota_in(s));
 }
 
 /* Naps of a join double: before one of more than that it has rested so long. */
@@ -22,7 +22,7 @@ bool lend_begin(struct worker *w, int64_t nap_ns)
 	    due_is(&s->workers[s->nr_regular]))
 		return false;
 	counter_add(w->executor->counters, COUNTER_LENDS, 1);
-	a_store(&w->joiner.has_lent, 1, relaxed);
+	a_store(&lend_of(w)->has_lent, 1, relaxed);
 	lend_seat(s);
 	return true;
 }
@@ -30,7 +30,7 @@ bool lend_begin(struct worker *w, int64_t nap_ns)
 void lend_take_back(struct sched *s)
 {
 	/* [lend.a] before we look who sleeps; pairs with [lend.d]. */
-	uint32_t nr = a_sub(&s->quota.nr_lent, 1, seq_cst);
+	uint32_t nr = a_sub(&quota_in(s)->nr_lent, 1, seq_cst);
 
 	check(nr);
 	nr = (uint32_t)min_u64(nr - 1,
@@ -41,11 +41,13 @@ void lend_take_back(struct sched *s)
 
 void lend_end(struct worker *w)
 {
-	a_store(&w->joiner.has_lent, 0, relaxed);
+	a_store(&lend_of(w)->has_lent, 0, relaxed);
 	lend_take_back(w->sched);
 }
 
 const struct mechanism lend_mechanism = {
 	.name = "lend",
 	.uses = "due quota",
+	.slot = SLOT_LEND,
+	.of_worker = MECHANISM_DATA(struct lend_worker),
 };

@@ -26,12 +26,24 @@
 #ifndef MECHANISM_LEND_H
 #define MECHANISM_LEND_H
 
+#include "mechanism/slots.h"
 #include "sched/sched.h"
 
 /* Of a join in which there is nothing to run. */
 #define LEND_NS 50000
 
+/* For each worker. */
+struct lend_worker {
+	/* This worker sets, in a join; lkdf_why() reads. */
+	_Atomic(uint32_t) has_lent;
+};
+
 extern const struct mechanism lend_mechanism;
+
+static inline struct lend_worker *lend_of(const struct worker *w)
+{
+	return w->data[SLOT_LEND];
+}
 
 static inline bool lend_is_substitute(const struct worker *w)
 {

@@ -25,7 +25,7 @@ static bool call_part(struct sched *s, const struct part *p)
 bool part_push(struct sched *s, unsigned id, struct worker *from,
 	       struct link *link, bool is_bound)
 {
-	struct part *p = s->parts[id];
+	struct part *p = part_in(s)->parts[id];
 
 	a_store(&link->next, NULL, relaxed);
 	backlog_append(is_bound ? &p->bound : &p->wish, link, link);

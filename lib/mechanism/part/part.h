@@ -21,6 +21,7 @@
 #ifndef MECHANISM_PART_H
 #define MECHANISM_PART_H
 
+#include "mechanism/slots.h"
 #include "sched/sched.h"
 
 extern const struct mechanism part_mechanism;
@@ -38,8 +39,30 @@ struct part {
 	_Alignas(CACHE_LINE) struct part *next; /* of the node */
 	struct sched_node *node;
 	int first, nr; /* workers */
-	unsigned id; /* in sched->parts */
+	unsigned id; /* in part_sched.parts */
 };
+
+/* For each node. */
+struct part_node {
+	/* Any thread: parts of its workers, the youngest first. */
+	_Atomic(struct part *) parts;
+};
+
+/* For each scheduler: written by the maker of a part, one at a time. */
+struct part_sched {
+	struct part **parts; /* by id */
+	unsigned nr_parts;
+};
+
+static inline struct part_node *part_at(const struct sched_node *node)
+{
+	return node->data[SLOT_PART];
+}
+
+static inline struct part_sched *part_in(const struct sched *s)
+{
+	return s->data[SLOT_PART];
+}
 
 /*
  * The part with these workers, which are of one node; the same each time.
@@ -91,7 +114,7 @@ static inline struct part *part_first(struct sched_node *node)
 {
 	/* [part.first] what it is, and after is_parking: a part that is new is
 	 * of what (D) looks at; pairs with [part.made]. */
-	return a_load(&node->parts, seq_cst);
+	return a_load(&part_at(node)->parts, seq_cst);
 }
 
 /*

@@ -36,34 +36,35 @@ static void exempt_worker(struct sched *s, const struct part *p)
 	int i;
 
 	for (i = p->first; i < p->first + p->nr; i++)
-		if (s->workers[i].quota_rank < least->quota_rank)
+		if (quota_of(&s->workers[i])->rank < quota_of(least)->rank)
 			least = &s->workers[i];
-	a_store(&least->is_exempt, 1, relaxed);
-	quota_stir(&s->quota);
+	a_store(&quota_of(least)->is_exempt, 1, relaxed);
+	quota_stir(quota_in(s));
 }
 
 static int create_part(struct sched *s, int first, int nr, struct part **out)
 {
+	struct part_sched *all = part_in(s);
 	struct part *p;
 
-	if (s->nr_parts == MAX_PARTS)
+	if (all->nr_parts == MAX_PARTS)
 		return err(-ENOSPC, "place: there are %d parts already",
 			   MAX_PARTS);
-	if (!s->parts)
-		s->parts = region_alloc(table_size());
-	p = s->parts ? region_alloc(sizeof(*p)) : NULL;
+	if (!all->parts)
+		all->parts = region_alloc(table_size());
+	p = all->parts ? region_alloc(sizeof(*p)) : NULL;
 	if (!p)
 		return err(-ENOMEM, "place: no memory for a part of %d workers",
 			   nr);
 	p->node = s->workers[first].node;
 	p->first = first;
 	p->nr = nr;
-	p->id = s->nr_parts;
+	p->id = all->nr_parts;
 	p->next = part_first(p->node);
-	s->parts[s->nr_parts++] = p;
+	all->parts[all->nr_parts++] = p;
 	/* [part.made] all of it, before its first push looks at is_parking;
 	 * pairs with [part.first]. */
-	a_store(&p->node->parts, p, seq_cst);
+	a_store(&part_at(p->node)->parts, p, seq_cst);
 	exempt_worker(s, p);
 	*out = p;
 	return 0;
@@ -82,11 +83,12 @@ int part_get(struct sched *s, int first, int nr, struct part **out)
 
 void part_free_all(struct sched *s)
 {
+	struct part_sched *all = part_in(s);
 	unsigned i;
 
-	for (i = 0; i < s->nr_parts; i++)
-		region_free(s->parts[i], sizeof(*s->parts[i]));
-	region_free(s->parts, table_size());
-	s->parts = NULL;
-	s->nr_parts = 0;
+	for (i = 0; i < all->nr_parts; i++)
+		region_free(all->parts[i], sizeof(*all->parts[i]));
+	region_free(all->parts, table_size());
+	all->parts = NULL;
+	all->nr_parts = 0;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "mechanism/far/far.h"
 #include "mechanism/holdoff/holdoff.h"
+#include "mechanism/quota/quota.h"
 #include "sched/nap.h"
 #include "trace/counters.h"
 
@@ -77,12 +78,12 @@ static void find_hidden(struct worker *w, struct hidden *h)
 
 bool publish_look(struct worker *w)
 {
-	struct hidden *h = &w->hidden;
+	struct hidden *h = &publish_of(w)->hidden;
 	struct sched *s = w->sched;
 	uint64_t now = clock_ticks();
 	uint32_t nr = 0;
 
-	if (!s->publish_ticks || worker_is_alone(w))
+	if (!publish_in(s)->is_on || worker_is_alone(w))
 		return false;
 	if (has_stayed(w, h)) {
 		nr = deque_publish_for(
@@ -100,7 +101,7 @@ bool publish_look(struct worker *w)
 static bool is_anybody_busy(struct sched *s)
 {
 	/* First: who leaves it meanwhile looks after us. */
-	uint32_t nr = a_load(&s->quota.nr_standby, relaxed);
+	uint32_t nr = a_load(&quota_in(s)->nr_standby, relaxed);
 	uint64_t word;
 	int i;
 
@@ -116,10 +117,11 @@ void publish_watch(struct worker *w)
 {
 	struct sched *s = w->sched;
 
-	if (w->is_watching || !s->publish_ticks || worker_is_alone(w))
+	if (publish_of(w)->is_watching || !publish_in(s)->is_on ||
+	    worker_is_alone(w))
 		return;
-	w->is_watching = true;
-	a_add(&s->nr_watching, 1, relaxed);
+	publish_of(w)->is_watching = true;
+	a_add(&publish_in(s)->nr_watching, 1, relaxed);
 }
 
 /* True: nobody does now. */
@@ -127,11 +129,11 @@ static bool stop_watching(struct worker *w)
 {
 	uint32_t nr;
 
-	if (!w->is_watching)
+	if (!publish_of(w)->is_watching)
 		return false;
-	w->is_watching = false;
+	publish_of(w)->is_watching = false;
 	/* [publish.c] before we look for busy ones; pairs with [publish.b]. */
-	nr = a_sub(&w->sched->nr_watching, 1, seq_cst);
+	nr = a_sub(&publish_in(w->sched)->nr_watching, 1, seq_cst);
 	check(nr);
 	return nr == 1;
 }
@@ -141,15 +143,15 @@ int64_t publish_nap(struct worker *w)
 	struct sched *s = w->sched;
 	bool has_nodes = s->nr_worker_nodes > 1;
 
-	if (!s->publish_ticks || worker_is_alone(w))
+	if (!publish_in(s)->is_on || worker_is_alone(w))
 		return -1;
-	if (has_nodes || w->watch_nap_ns >= NAP_MAX_NS) {
+	if (has_nodes || publish_of(w)->nap_ns >= NAP_MAX_NS) {
 		stop_watching(w);
 		if (!is_anybody_busy(s))
 			return -1;
 	}
 	publish_watch(w);
-	return nap_grow(&w->watch_nap_ns, 4,
+	return nap_grow(&publish_of(w)->nap_ns, 4,
 			has_nodes ? NAP_MIN_NODES_NS : NAP_MIN_NS, NAP_MAX_NS);
 }
 
@@ -157,10 +159,16 @@ void publish_leave(struct worker *w, bool has_work)
 {
 	struct sched *s = w->sched;
 
-	w->watch_nap_ns = 0;
+	publish_of(w)->nap_ns = 0;
 	if (stop_watching(w) && has_work && notify_has_sleeper(s) &&
 	    notify_any(s, w->node))
 		worker_has_woken(w);
+}
+
+static int open_publish(struct sched *s, const struct sched_setup *a)
+{
+	publish_in(s)->is_on = a->has_membarrier;
+	return 0;
 }
 
 static void look_now_and_then(struct worker *w, bool is_last)
@@ -171,7 +179,11 @@ static void look_now_and_then(struct worker *w, bool is_last)
 
 const struct mechanism publish_mechanism = {
 	.name = "publish",
-	.uses = "far holdoff",
+	.uses = "far holdoff quota",
+	.slot = SLOT_PUBLISH,
+	.of_worker = MECHANISM_DATA(struct publish_worker),
+	.of_sched = MECHANISM_DATA(struct publish_sched),
+	.open = open_publish,
 	.spin = look_now_and_then,
 	.spin_ns = PUBLISH_NS,
 	.announce = publish_watch,

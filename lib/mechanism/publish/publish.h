@@ -28,10 +28,45 @@
 #ifndef MECHANISM_PUBLISH_H
 #define MECHANISM_PUBLISH_H
 
+#include "mechanism/slots.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 
+/* Private work that a worker has seen behind a body. */
+struct hidden {
+	bool is_set;
+	int victim; /* which of its victims it looked at last */
+	int level; /* the deque */
+	uint32_t head;
+	uint64_t at; /* ticks: when it looked */
+};
+
+/* For each worker, which alone uses it. */
+struct publish_worker {
+	struct hidden hidden;
+	int64_t nap_ns;
+	bool is_watching;
+};
+
+/* For each scheduler. */
+struct publish_sched {
+	bool is_on; /* set at start */
+
+	/* Any thread: sleepers that come back. */
+	_Atomic(uint32_t) nr_watching;
+};
+
 extern const struct mechanism publish_mechanism;
+
+static inline struct publish_worker *publish_of(const struct worker *w)
+{
+	return w->data[SLOT_PUBLISH];
+}
+
+static inline struct publish_sched *publish_in(const struct sched *s)
+{
+	return s->data[SLOT_PUBLISH];
+}
 
 /* An idle worker, now and then. True: there is something public now. */
 bool publish_look(struct worker *w);
@@ -51,8 +86,10 @@ void publish_leave(struct worker *w, bool has_work);
 /* Does anybody come by? */
 static inline bool publish_is_watched(struct sched *s)
 {
+	struct publish_sched *p = publish_in(s);
+
 	/* [publish.b] after we are busy; pairs with [publish.c]. */
-	return !s->publish_ticks || a_load(&s->nr_watching, seq_cst) ||
+	return !p->is_on || a_load(&p->nr_watching, seq_cst) ||
 	       notify_has_spinner(s);
 }
 

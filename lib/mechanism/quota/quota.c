@@ -9,7 +9,7 @@
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/lend/lend.h"
 #include "mechanism/team/team.h"
-#include "sched/bind.h"
+#include "mechanism/unpin/unpin.h"
 #include "sched/sched.h"
 #include "topo/topo.h"
 #include "trace/counters.h"
@@ -53,7 +53,7 @@ static uint64_t ticks_of(const struct sched *s, uint64_t ns)
 
 static int init_quota(struct sched *s, const struct sched_setup *a)
 {
-	struct quota *q = &s->quota;
+	struct quota *q = quota_in(s);
 	int i;
 
 	q->log = a->log;
@@ -68,7 +68,7 @@ static int init_quota(struct sched *s, const struct sched_setup *a)
 	a_store(&q->milli, s->topo->quota_milli, relaxed);
 	a_store(&q->cpus, s->nr_regular, relaxed);
 	for (i = 0; i < s->nr_workers; i++)
-		s->workers[i].quota_rank = rank_of(s, &s->workers[i]);
+		quota_of(&s->workers[i])->rank = rank_of(s, &s->workers[i]);
 	return 0;
 }
 
@@ -95,8 +95,8 @@ static int count_cpus(const struct sched *s)
 		if (read_cpus(&s->workers[i], &own))
 			return s->nr_regular;
 		CPU_OR(&all, &all, &own);
-		bind_restore(&s->workers[i],
-			     a_load(&s->workers[i].tid, relaxed), &own);
+		unpin_restore(&s->workers[i],
+			      a_load(&s->workers[i].tid, relaxed), &own);
 	}
 	i = CPU_COUNT(&all);
 	return i < s->nr_regular ? i : s->nr_regular;
@@ -116,7 +116,7 @@ static bool replace_number(_Atomic(int) *old, int value)
 static bool look_at_quota(struct sched *s)
 {
 	int nr = s->nr_regular, milli, cpus, least;
-	struct quota *q = &s->quota;
+	struct quota *q = quota_in(s);
 	bool is_new;
 
 	milli = topo_read_quota_milli(q->proc_root, q->cgroup_root);
@@ -144,7 +144,7 @@ static bool look_at_quota(struct sched *s)
 
 static void start_looking(struct sched *s)
 {
-	struct quota *q = &s->quota;
+	struct quota *q = quota_in(s);
 
 	if (s->is_serial || (s->topo->is_synthetic && !q->cgroup_root))
 		return;
@@ -163,7 +163,7 @@ void quota_stir(struct quota *q)
 
 static uint32_t nr_running(const struct sched *s)
 {
-	uint32_t nr = a_load(&s->quota.nr_running, relaxed);
+	uint32_t nr = a_load(&quota_in(s)->nr_running, relaxed);
 	uint32_t all = (uint32_t)s->nr_regular;
 
 	return nr && nr < all ? nr : all;
@@ -171,7 +171,7 @@ static uint32_t nr_running(const struct sched *s)
 
 static void tell_quota(const struct sched *s)
 {
-	const struct quota *q = &s->quota;
+	const struct quota *q = quota_in(s);
 	int milli = a_load(&q->milli, relaxed);
 
 	log_text(q->log, LKDF_LOG_INFO,
@@ -184,16 +184,16 @@ static void tell_quota(const struct sched *s)
 
 void quota_rise(struct worker *w)
 {
-	w->quota_seen_at = clock_ticks();
+	quota_of(w)->seen_at = clock_ticks();
 }
 
 void quota_look(struct worker *w)
 {
-	struct quota *q = &w->sched->quota;
+	struct quota *q = quota_in(w->sched);
 	uint64_t at = a_load(&q->look_at, relaxed), now = clock_ticks();
-	bool may_have_lost = now - w->quota_seen_at > q->gap_ticks;
+	bool may_have_lost = now - quota_of(w)->seen_at > q->gap_ticks;
 
-	w->quota_seen_at = now;
+	quota_of(w)->seen_at = now;
 	if (likely(now < at))
 		return;
 	if (!may_have_lost && now - at < a_load(&q->patience, relaxed))
@@ -213,7 +213,7 @@ void quota_look(struct worker *w)
 
 static bool may_run(const struct worker *w)
 {
-	const struct quota *q = &w->sched->quota;
+	const struct quota *q = quota_in(w->sched);
 	uint32_t nr = a_load(&q->nr_running, relaxed);
 
 	if (lend_is_substitute(w))
@@ -221,15 +221,15 @@ static bool may_run(const struct worker *w)
 		return w->id - w->sched->nr_regular <
 			       (int)a_load(&q->nr_lent, seq_cst) &&
 		       !due_is(w);
-	return !team_has(w) && (likely(!nr || w->quota_rank < nr) ||
-				a_load(&w->is_exempt, relaxed));
+	return !team_has(w) && (likely(!nr || quota_of(w)->rank < nr) ||
+				a_load(&quota_of(w)->is_exempt, relaxed));
 }
 
 bool quota_must_leave(struct worker *w)
 {
 	struct sched *s = w->sched;
 
-	if (may_run(w) && likely(!a_load(&w->is_away, relaxed)))
+	if (may_run(w) && likely(!team_is_away(w)))
 		return false;
 	/* It has lent its CPU, and went on. */
 	team_back(w);
@@ -244,7 +244,7 @@ bool quota_must_leave(struct worker *w)
 /* Of those that are not on standby. */
 static bool all_sleep(struct sched *s)
 {
-	uint32_t nr = a_load(&s->quota.nr_standby, relaxed);
+	uint32_t nr = a_load(&quota_in(s)->nr_standby, relaxed);
 	int i;
 
 	for (i = 0; i < s->nr_nodes; i++)
@@ -257,7 +257,7 @@ static bool all_sleep(struct sched *s)
 static void wait_for_change(struct worker *w, uint32_t word)
 {
 	struct sched *s = w->sched;
-	struct quota *q = &s->quota;
+	struct quota *q = quota_in(s);
 	int64_t nap_ns = -1;
 
 	if (lend_is_substitute(w)) {
@@ -282,7 +282,7 @@ static void wait_on_standby(struct worker *w)
 
 	for (;;) {
 		/* [quota.word] before we look; pairs with [quota.stir]. */
-		word = a_load(&s->quota.word, seq_cst);
+		word = a_load(&quota_in(s)->word, seq_cst);
 		/* [sched.stopping] after the word; pairs with [sched.stop]. */
 		if (may_run(w) || a_load(&s->is_stopping, seq_cst))
 			break;
@@ -293,7 +293,7 @@ static void wait_on_standby(struct worker *w)
 
 void quota_stand_by(struct worker *w)
 {
-	struct quota *q = &w->sched->quota;
+	struct quota *q = quota_in(w->sched);
 
 	holdoff_end(w);
 	worker_share_all(w);
@@ -321,18 +321,21 @@ static bool has_to_go(struct worker *w, bool is_idle)
 
 static void stir_all(struct sched *s)
 {
-	quota_stir(&s->quota);
+	quota_stir(quota_in(s));
 }
 
 static void tell_standby(struct worker *w, bool has_found)
 {
 	if (has_found)
-		quota_found(&w->sched->quota);
+		quota_found(quota_in(w->sched));
 }
 
 const struct mechanism quota_mechanism = {
 	.name = "quota",
-	.uses = "due holdoff lend team",
+	.uses = "due holdoff lend team unpin",
+	.slot = SLOT_QUOTA,
+	.of_worker = MECHANISM_DATA(struct quota_worker),
+	.of_sched = MECHANISM_DATA(struct quota),
 	.open = init_quota,
 	.started = start_looking,
 	.stop = stir_all,

@@ -34,7 +34,8 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
-#include "sched/mechanism.h"
+#include "mechanism/slots.h"
+#include "sched/sched.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,7 +72,26 @@ struct quota {
 	_Atomic(uint32_t) is_deep; /* some may sleep there for ever */
 };
 
+/* For each worker. */
+struct quota_worker {
+	/* Set by the maker of a part: a quota leaves it running. */
+	_Atomic(uint32_t) is_exempt;
+
+	uint32_t rank; /* set at start */
+	uint64_t seen_at; /* ticks; when it came by last; this worker only */
+};
+
 extern const struct mechanism quota_mechanism;
+
+static inline struct quota *quota_in(const struct sched *s)
+{
+	return s->data[SLOT_QUOTA];
+}
+
+static inline struct quota_worker *quota_of(const struct worker *w)
+{
+	return w->data[SLOT_QUOTA];
+}
 
 /* Those on standby look again: the sched stops, or work was found. */
 void quota_stir(struct quota *q);

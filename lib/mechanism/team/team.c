@@ -16,15 +16,15 @@ void team_away(struct worker *w)
 {
 	/* [team.away] before we look whether we are lent; pairs with
 	 * [team.a]. */
-	a_store(&w->is_away, 1, seq_cst);
+	a_store(&team_of(w)->is_away, 1, seq_cst);
 	if (team_has(w))
-		futex_wake(&w->is_away, INT_MAX);
+		futex_wake(&team_of(w)->is_away, INT_MAX);
 }
 
 /* Others run its children, or it does when the team is over. */
 void team_rest(struct worker *w)
 {
-	struct sched_node *node = w->node;
+	struct team_node *node = team_at(w->node);
 	uint32_t word;
 
 	holdoff_end(w);
@@ -34,10 +34,10 @@ void team_rest(struct worker *w)
 		for (;;) {
 			/* [team.word] before we look; pairs with
 			 * [team.over]. */
-			word = a_load(&node->team_word, acquire);
+			word = a_load(&node->word, acquire);
 			if (!team_has(w))
 				break;
-			futex_wait(&node->team_word, word, -1);
+			futex_wait(&node->word, word, -1);
 		}
 		team_back(w);
 	} while (team_has(w));
@@ -46,8 +46,8 @@ void team_rest(struct worker *w)
 static void wait_for(struct worker *v)
 {
 	/* [team.b] after lent_to; pairs with [team.c]. */
-	while (!a_load(&v->is_away, seq_cst))
-		futex_wait(&v->is_away, 0, -1);
+	while (!a_load(&team_of(v)->is_away, seq_cst))
+		futex_wait(&team_of(v)->is_away, 0, -1);
 }
 
 /* ---- who lends ---------------------------------------------------------- */
@@ -70,12 +70,13 @@ static struct worker *other_member(const struct worker *w, struct worker *first,
 
 static bool may_lend(const struct worker *v)
 {
-	return !a_load(&v->is_exempt, relaxed);
+	return !a_load(&quota_of(v)->is_exempt, relaxed);
 }
 
 static bool can_lend(const struct worker *v)
 {
-	return may_lend(v) && !v->is_leader && !a_load(&v->lent_to, relaxed);
+	return may_lend(v) && !team_of(v)->is_leader &&
+	       !a_load(&team_of(v)->lent_to, relaxed);
 }
 
 static int count_others(const struct worker *w,
@@ -100,7 +101,7 @@ static void lend_cpu(struct worker *w, int nr)
 			continue;
 		/* [team.a] before we look whether it is away; pairs with
 		 * [team.d], [team.away]. */
-		a_store(&v->lent_to, (uint32_t)w->id + 1, seq_cst);
+		a_store(&team_of(v)->lent_to, (uint32_t)w->id + 1, seq_cst);
 		nr--;
 	}
 }
@@ -108,31 +109,31 @@ static void lend_cpu(struct worker *w, int nr)
 /* All of them or none; false: not yet. */
 static bool try_to_lead(struct worker *w, int nr)
 {
-	struct sched_node *node = w->node;
+	struct team_node *node = team_at(w->node);
 	int most;
 	bool leads;
 
-	lock_take(&node->team_lock);
+	lock_take(&node->lock);
 	most = count_others(w, may_lend) + 1;
 	if (nr > most)
 		nr = most;
-	leads = !a_load(&w->lent_to, relaxed) &&
+	leads = !a_load(&team_of(w)->lent_to, relaxed) &&
 		count_others(w, can_lend) >= nr - 1;
 	if (leads) {
 		lend_cpu(w, nr - 1);
-		w->is_leader = true;
+		team_of(w)->is_leader = true;
 	}
-	lock_give(&node->team_lock);
+	lock_give(&node->lock);
 	if (leads) {
-		w->team_size = nr;
-		w->team_depth = 1;
+		team_of(w)->size = nr;
+		team_of(w)->depth = 1;
 	}
 	return leads;
 }
 
 static bool is_lent_to(const struct worker *v, const struct worker *w)
 {
-	return a_load(&v->lent_to, relaxed) == (uint32_t)w->id + 1;
+	return a_load(&team_of(v)->lent_to, relaxed) == (uint32_t)w->id + 1;
 }
 
 /* Those that sleep hear of it: by name, as one token is like another. */
@@ -166,7 +167,7 @@ static void wait_for_all(struct worker *w)
 
 static void lead_team(struct worker *w, int nr)
 {
-	struct sched_node *node = w->node;
+	struct team_node *node = team_at(w->node);
 	uint32_t word;
 
 	holdoff_end(w);
@@ -175,14 +176,14 @@ static void lead_team(struct worker *w, int nr)
 	for (;;) {
 		/* Before we try: whoever has counted since has given the lock
 		 * before it did. */
-		word = a_load(&node->team_word, relaxed);
+		word = a_load(&node->word, relaxed);
 		if (try_to_lead(w, nr))
 			break;
-		futex_wait(&node->team_word, word, -1);
+		futex_wait(&node->word, word, -1);
 	}
 	/* Nobody lends one that leads. */
 	team_back(w);
-	if (w->team_size > 1) {
+	if (team_of(w)->size > 1) {
 		call_all(w);
 		wait_for_all(w);
 	}
@@ -190,23 +191,23 @@ static void lead_team(struct worker *w, int nr)
 
 static void return_workers(struct worker *w)
 {
-	struct sched_node *node = w->node;
+	struct team_node *node = team_at(w->node);
 	struct worker *first = first_of(w), *v;
 	int i;
 
-	lock_take(&node->team_lock);
-	for (i = 1; i < node->nr_workers; i++) {
+	lock_take(&node->lock);
+	for (i = 1; i < w->node->nr_workers; i++) {
 		v = other_member(w, first, i);
 		if (is_lent_to(v, w))
-			a_store(&v->lent_to, 0, relaxed);
+			a_store(&team_of(v)->lent_to, 0, relaxed);
 	}
-	w->is_leader = false;
-	lock_give(&node->team_lock);
-	w->team_depth = 0;
+	team_of(w)->is_leader = false;
+	lock_give(&node->lock);
+	team_of(w)->depth = 0;
 	/* [team.over] they are free; pairs with [team.word]. */
-	a_add(&node->team_word, 1, release);
-	futex_wake(&node->team_word, INT_MAX);
-	quota_stir(&w->sched->quota);
+	a_add(&node->word, 1, release);
+	futex_wake(&node->word, INT_MAX);
+	quota_stir(quota_in(w->sched));
 }
 
 /* ---- CPUs --------------------------------------------------------------- */
@@ -228,30 +229,30 @@ static void run_on(const struct worker *w, bool is_all)
 
 int team_begin(struct worker *w, int nr)
 {
-	if (w->team_depth) {
-		w->team_depth++;
-		return w->team_size;
+	if (team_of(w)->depth) {
+		team_of(w)->depth++;
+		return team_of(w)->size;
 	}
 	if (w->sched->is_serial || w->node->nr_workers == 1) {
-		w->team_size = w->team_depth = 1;
+		team_of(w)->size = team_of(w)->depth = 1;
 		return 1;
 	}
 	lead_team(w, nr);
-	if (w->team_size > 1)
+	if (team_of(w)->size > 1)
 		run_on(w, true);
-	foreign_threads(&w->sched->foreign, w->team_size);
-	return w->team_size;
+	foreign_threads(&w->sched->foreign, team_of(w)->size);
+	return team_of(w)->size;
 }
 
 void team_end(struct worker *w)
 {
-	if (w->team_depth > 1 || w->sched->is_serial ||
+	if (team_of(w)->depth > 1 || w->sched->is_serial ||
 	    w->node->nr_workers == 1) {
-		w->team_depth--;
+		team_of(w)->depth--;
 		return;
 	}
 	foreign_threads(&w->sched->foreign, 1);
-	if (w->team_size > 1)
+	if (team_of(w)->size > 1)
 		run_on(w, false);
 	return_workers(w);
 }
@@ -259,4 +260,7 @@ void team_end(struct worker *w)
 const struct mechanism team_mechanism = {
 	.name = "team",
 	.uses = "holdoff quota",
+	.slot = SLOT_TEAM,
+	.of_worker = MECHANISM_DATA(struct team_worker),
+	.of_node = MECHANISM_DATA(struct team_node),
 };

@@ -22,10 +22,42 @@
 #ifndef MECHANISM_TEAM_H
 #define MECHANISM_TEAM_H
 
-#include "sched/mechanism.h"
+#include "base/lock.h"
+#include "mechanism/slots.h"
 #include "sched/worker.h"
 
+/* For each worker. */
+struct team_worker {
+	/* A leader sets, under the node's lock: its number + 1; 0. */
+	_Atomic(uint32_t) lent_to;
+
+	/* This worker sets: in no body, or in a join that rests; a futex. */
+	_Atomic(uint32_t) is_away;
+
+	/* This worker only: bodies of teams on this stack. */
+	int depth, size;
+
+	/* This worker sets, under the node's lock. */
+	bool is_leader;
+};
+
+/* For each node: workers that begin or end a team. */
+struct team_node {
+	struct lock lock;
+	_Atomic(uint32_t) word; /* futex: one has ended */
+};
+
 extern const struct mechanism team_mechanism;
+
+static inline struct team_worker *team_of(const struct worker *w)
+{
+	return w->data[SLOT_TEAM];
+}
+
+static inline struct team_node *team_at(const struct sched_node *node)
+{
+	return node->data[SLOT_TEAM];
+}
 
 /*
  * This worker only, before a body. How many CPUs it has until team_end(): nr,
@@ -37,14 +69,19 @@ void team_end(struct worker *w);
 /* CPUs of the body that runs on this worker. */
 static inline int team_size(const struct worker *w)
 {
-	return w->team_depth ? w->team_size : 1;
+	return team_of(w)->depth ? team_of(w)->size : 1;
 }
 
 /* This worker only. Is its CPU somebody else's? */
 static inline bool team_has(const struct worker *w)
 {
 	/* [team.d] after is_away, or is_parking; pairs with [team.a]. */
-	return unlikely(a_load(&w->lent_to, seq_cst) != 0);
+	return unlikely(a_load(&team_of(w)->lent_to, seq_cst) != 0);
+}
+
+static inline bool team_is_away(const struct worker *w)
+{
+	return unlikely(a_load(&team_of(w)->is_away, relaxed) != 0);
 }
 
 /* This worker only, outside of bodies or in a join. */
@@ -56,7 +93,7 @@ void team_rest(struct worker *w);
 static inline void team_back(struct worker *w)
 {
 	/* [team.c] before we look whether we are lent; pairs with [team.b]. */
-	a_store(&w->is_away, 0, seq_cst);
+	a_store(&team_of(w)->is_away, 0, seq_cst);
 }
 
 #endif

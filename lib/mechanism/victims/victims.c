@@ -43,17 +43,38 @@ static enum deque_result steal_far(struct worker *w, struct worker *victim,
 	return deque_steal_at(d, span, item);
 }
 
+/* A bit for each of the victim's deques that this worker may take from. */
+static inline unsigned deques_for(const struct worker *w, struct worker *victim,
+				  bool is_near)
+{
+	int highest = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
+	int lowest = holdoff_holds(w, victim) ? CLASS_NORMAL + 1 : 0;
+
+	return worker_deques(victim) & ((2u << highest) - (1u << lowest));
+}
+
+static void tell_steal(struct worker *w, struct worker *victim, bool is_near,
+		       uint64_t item)
+{
+	holdoff_join(w, victim);
+	counter_add(w->executor->counters,
+		    is_near ? COUNTER_STEALS_NEAR : COUNTER_STEALS_FAR, 1);
+	trace_event(w->executor->ring, EVENT_STEAL, (uint32_t)victim->id,
+		    far_why(w, is_near, item));
+	usdt_3(steal, w->id, victim->id, !is_near);
+}
+
 static bool steal_from(struct worker *w, int i, uint64_t *item)
 {
 	struct worker *victim = &w->sched->workers[w->victims[i]];
 	bool is_near = i < w->nr_near;
-	int level = is_near ? DEQUE_BOUND : DEQUE_BOUND - 1;
-	int lowest = holdoff_holds(w, victim) ? CLASS_NORMAL + 1 : 0;
-	unsigned deques = worker_deques(victim);
+	unsigned deques = deques_for(w, victim, is_near), left;
 	enum deque_result rc;
+	int level;
 
-	for (; level >= lowest; level--) {
-		if (!(deques & 1u << level) || !is_stale(&victim->deque[level]))
+	for (left = deques; left; left &= ~(1u << level)) {
+		level = 31 - __builtin_clz(left);
+		if (!is_stale(&victim->deque[level]))
 			continue;
 		do {
 			rc = is_near ? deque_steal(&victim->deque[level], item)
@@ -61,19 +82,11 @@ static bool steal_from(struct worker *w, int i, uint64_t *item)
 		} while (rc == DEQUE_LOST &&
 			 (level == CLASS_URGENT || level == CLASS_SPARE));
 		if (rc == DEQUE_TAKEN) {
-			holdoff_join(w, victim);
-			counter_add(w->executor->counters,
-				    is_near ? COUNTER_STEALS_NEAR
-					    : COUNTER_STEALS_FAR,
-				    1);
-			trace_event(w->executor->ring, EVENT_STEAL,
-				    (uint32_t)victim->id,
-				    far_why(w, is_near, *item));
-			usdt_3(steal, w->id, victim->id, !is_near);
+			tell_steal(w, victim, is_near, *item);
 			return true;
 		}
 	}
-	if (!lowest)
+	if (deques & 1u << CLASS_NORMAL)
 		steal_request_send(victim);
 	return false;
 }
@@ -84,7 +97,7 @@ static bool take_victims(struct worker *w, bool is_far, uint64_t *item)
 	int nr = is_far ? s->nr_workers - 1 : w->nr_near, i;
 
 	if (is_far && s->nr_nodes > 1)
-		far_look(w, clock_ticks() - w->idle_since);
+		far_look(w, clock_ticks() - w->idle.since);
 	for (i = 0; i < nr; i++)
 		if (steal_from(w, i, item))
 			return true;

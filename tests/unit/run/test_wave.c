@@ -50,14 +50,14 @@ static struct lkdf_graph *graph_of(struct lkdf *rt, uint32_t flags)
 static unsigned picks_of_a_wave(struct lkdf *rt, struct lkdf_graph *g, int want)
 {
 	const struct worker *w = &rt->sched.workers[0];
-	uint64_t before = w->nr_picks;
+	uint64_t before = w->looks.nr_picks;
 
 	nr_calls = nr_seconds = 0;
 	is(api_run(g, NULL,
 		   ATTR(lkdf_run, .flags = LKDF_RUN_STREAM | LKDF_RUN_GO_ON,
 			.times = NR_WAVES)),
 	   want, "a stream of %d waves", NR_WAVES);
-	return (unsigned)((w->nr_picks - before) * 1000 / NR_WAVES);
+	return (unsigned)((w->looks.nr_picks - before) * 1000 / NR_WAVES);
 }
 
 static void a_wave_is_picked_up_once(const char *what, uint32_t flags)

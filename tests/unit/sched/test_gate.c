@@ -8,9 +8,9 @@
 
 #include "core/runtime.h"
 #include "core/signals.h"
-#include "mechanism/rows.h"
 #include "signal/bpf_pins.h"
 #include "tests/tap.h"
+#include "tests/unit/sched/lay.h"
 #include "trace/counters.h"
 
 #include <lkdf/lkdf.h>
@@ -65,6 +65,7 @@ static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 	s->nr_workers = s->nr_regular = NR_WORKERS;
 	s->nr_nodes = s->nr_worker_nodes = 1;
 	mechanism_sort(&s->calls, mechanism_rows, 1024);
+	lay_data(s);
 	s->ticks_per_1024ns = 1024;
 	for (i = 0; i < NR_WORKERS; i++)
 		start_worker(i);
@@ -84,7 +85,7 @@ static void end(void)
 
 static bool has_token(int id)
 {
-	return a_load(&workers[id].gate, relaxed) == gate;
+	return a_load(&gate_of(&workers[id])->gate, relaxed) == gate;
 }
 
 /* An idle worker looks. 0: there is nothing that it may run. */

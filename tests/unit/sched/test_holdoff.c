@@ -2,9 +2,9 @@
 /* A worker that keeps its work: what others may see, and when they may come. */
 #include "mechanism/holdoff/holdoff.h"
 
-#include "mechanism/rows.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
+#include "tests/unit/sched/lay.h"
 #include "trace/counters.h"
 
 #include <string.h>
@@ -38,6 +38,7 @@ static void start(void)
 	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	mechanism_sort(&s.calls, mechanism_rows, 1024);
+	lay_data(&s);
 	for (i = 0; i < NR_WORKERS; i++) {
 		w = &workers[i];
 		rings[i].block = &blocks[i];
@@ -166,7 +167,7 @@ static void sleepers_come_back(void)
 	for (nr = 0; nr < 10; nr++)
 		ns = holdoff_nap(thief);
 	is(ns, HOLDOFF_NAP_MAX_NS, "but not for ever");
-	thief->holdoff_nap_ns = 0;
+	holdoff_of(thief)->nap_ns = 0;
 	holdoff_end(owner);
 	for (nr = 0; nr < 20 && (ns = holdoff_nap(thief)) >= 0; nr++)
 		sum += ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Ready tasks of a worker that runs bodies: what others find, and when. */
-#include "mechanism/rows.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
+#include "tests/unit/sched/lay.h"
 #include "trace/counters.h"
 
 #include <string.h>
@@ -35,6 +35,7 @@ static void start(int nr_ready)
 	s.nr_workers = s.nr_regular = 2;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	mechanism_sort(&s.calls, mechanism_rows, 1024);
+	lay_data(&s);
 	s.share_ticks = GRAIN;
 	s.wake_ticks = UINT64_MAX;
 	s.ticks_per_1024ns = 512; /* a tick is 2 ns */

@@ -5,6 +5,7 @@
  */
 #include "base/options.h"
 #include "core/runtime.h"
+#include "mechanism/quota/quota.h"
 #include "rt/open.h"
 #include "tests/api/api.h"
 #include "tests/fixtures/topo/tree.h"
@@ -32,7 +33,7 @@ static void set_quota(const char *text)
 
 static struct quota *quota(void)
 {
-	return &job.rt->sched.quota;
+	return quota_in(&job.rt->sched);
 }
 
 static uint64_t idle_spin(void)

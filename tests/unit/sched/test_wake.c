@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* A worker that finds work wakes others: how many, and for which bodies. */
-#include "mechanism/rows.h"
+#include "mechanism/far/far.h"
 #include "policy/deficit.h"
 #include "sched/idle.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 #include "tests/tap.h"
+#include "tests/unit/sched/lay.h"
 #include "trace/counters.h"
 
 #include <sched.h>
@@ -27,7 +28,6 @@ static _Atomic(uint64_t) slots[NR_WORKERS][NR_DEQUES][MASK + 1];
 static int victims[NR_WORKERS][NR_WORKERS], near[1];
 static _Alignas(LINK_ALIGN) struct link links[MASK];
 static struct deficit_node deficit;
-static struct far far = { .node = &deficit };
 static uint64_t ticks;
 
 static uint64_t body_ticks(uint64_t item, void *rt)
@@ -48,7 +48,7 @@ static void init_worker(int id)
 	w->sched = &s;
 	w->node = &node;
 	w->id = id;
-	w->far = &far;
+	far_of(w)->node = &deficit;
 	w->victims = victims[id];
 	w->nr_near = NR_WORKERS - 1;
 	for (i = 0; i < NR_WORKERS - 1; i++)
@@ -77,6 +77,7 @@ static void start(int nr_links)
 	s.nr_workers = s.nr_regular = NR_WORKERS;
 	s.nr_nodes = s.nr_worker_nodes = 1;
 	mechanism_sort(&s.calls, mechanism_rows, 1024);
+	lay_data(&s);
 	s.ticks_per_1024ns = 1024;
 	s.wake_ticks = WAKE;
 	for (i = 0; i < NR_WORKERS; i++)
@@ -131,7 +132,7 @@ static void its_depth_is_small(void)
 			if (next) {
 				park_sleep(&node.park, 0);
 				park_found(&node.park);
-				workers[next].wake_link =
+				workers[next].idle.wake_link =
 					wake_depth_take(&s.wakes);
 			}
 			idle_find(&workers[next], &item);

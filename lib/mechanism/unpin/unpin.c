@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "sched/bind.h"
+#include "mechanism/unpin/unpin.h"
 
-#include "base/lock.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "mechanism/quota/quota.h"
+#include "mechanism/team/team.h"
+#include "sched/bind.h"
 #include "trace/counters.h"
 #include "trace/trace.h"
 
@@ -22,14 +24,14 @@ static bool go_there(const struct worker *v, int tid, const cpu_set_t *home)
 {
 	bool has_gone;
 
-	lock_take(&v->node->team_lock);
-	has_gone =
-		!v->is_leader && !sched_setaffinity(tid, sizeof(*home), home);
-	lock_give(&v->node->team_lock);
+	lock_take(&team_at(v->node)->lock);
+	has_gone = !team_of(v)->is_leader &&
+		   !sched_setaffinity(tid, sizeof(*home), home);
+	lock_give(&team_at(v->node)->lock);
 	return has_gone;
 }
 
-void bind_restore(const struct worker *v, int tid, const cpu_set_t *own)
+void unpin_restore(const struct worker *v, int tid, const cpu_set_t *own)
 {
 	const struct sched *s = v->sched;
 	cpu_set_t home, both;
@@ -46,10 +48,10 @@ void bind_restore(const struct worker *v, int tid, const cpu_set_t *own)
 	if (!go_there(v, tid, &both))
 		return;
 	if (a_load(&v->bind, relaxed) == BIND_CPU)
-		log_text(s->quota.log, LKDF_LOG_INFO,
+		log_text(quota_in(s)->log, LKDF_LOG_INFO,
 			 "quota: worker %d is back on CPU %d", v->id, v->cpu);
 	else
-		log_text(s->quota.log, LKDF_LOG_INFO,
+		log_text(quota_in(s)->log, LKDF_LOG_INFO,
 			 "quota: worker %d is back on the CPUs of node %d",
 			 v->id, v->executor->node);
 }
@@ -61,7 +63,7 @@ static bool may_leave(const struct worker *w)
 	const struct sched *s = w->sched;
 
 	return a_load(&w->bind, relaxed) == BIND_CPU &&
-	       s->options->pin == PIN_AUTO && !w->team_depth &&
+	       s->options->pin == PIN_AUTO && !team_of(w)->depth &&
 	       s->topo->node[w->executor->node].nr_cpus > 1;
 }
 
@@ -75,23 +77,31 @@ static void leave_cpu(struct worker *w, uint64_t waited_ns, int64_t ns)
 	sched_setaffinity(0, sizeof(set), &set);
 	trace_unbind(w->executor->ring);
 	counter_add(w->executor->counters, COUNTER_UNPINNED, 1);
-	log_text(w->sched->quota.log, LKDF_LOG_INFO,
+	log_text(quota_in(w->sched)->log, LKDF_LOG_INFO,
 		 "sched: worker %d has waited %d of %d ms for CPU %d and "
 		 "leaves it for those of its node",
 		 w->id, (int)(waited_ns / 1000000), (int)(ns / 1000000),
 		 w->cpu);
 }
 
-void bind_look(struct worker *w, uint64_t waited_ns, int64_t at_ns)
+void unpin_look(struct worker *w, uint64_t waited_ns, int64_t at_ns)
 {
-	uint64_t waited = waited_ns - w->waited_ns;
-	int64_t ns = at_ns - w->waited_at_ns;
-	bool is_first = !w->waited_at_ns;
+	struct unpin *u = unpin_of(w);
+	uint64_t waited = waited_ns - u->waited_ns;
+	int64_t ns = at_ns - u->at_ns;
+	bool is_first = !u->at_ns;
 
 	if (!is_first && ns < LEAVE_NS)
 		return;
-	w->waited_ns = waited_ns;
-	w->waited_at_ns = at_ns;
+	u->waited_ns = waited_ns;
+	u->at_ns = at_ns;
 	if (!is_first && waited >= (uint64_t)ns / LEAVE_PART && may_leave(w))
 		leave_cpu(w, waited, ns);
 }
+
+const struct mechanism unpin_mechanism = {
+	.name = "unpin",
+	.uses = "quota team",
+	.slot = SLOT_UNPIN,
+	.of_worker = MECHANISM_DATA(struct unpin),
+};
