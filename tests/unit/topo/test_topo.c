@@ -80,13 +80,52 @@ static void a_matrix_gives_distances(void)
 	is(topo_distance(t, 1, 0), 31, "row 1");
 	is(topo_distance(t, 1, 1), 11, "even local ones");
 	topo_close(t);
-	t = must_open("pack:3 [numa] core:1 distances:"
-		      "10 20 30  20 10 40  30 40 10",
-		      "0,2");
+}
+
+#define SETS(MASK)                                                         \
+	"cpuset=\"" MASK "\" complete_cpuset=\"" MASK "\" nodeset=\"" MASK \
+	"\" complete_nodeset=\"" MASK "\" "
+#define OBJECT(KIND, INDEX, MASK, MORE) \
+	"<object type=\"" KIND "\" os_index=\"" INDEX "\" " SETS(MASK) MORE ">"
+#define NODE(INDEX, MASK)                                      \
+	OBJECT("Package", INDEX, MASK, "")                     \
+	OBJECT("NUMANode", INDEX, MASK, "local_memory=\"0\"/") \
+	OBJECT("PU", INDEX, MASK, "/")                         \
+	"</object>\n"
+
+/* clang-format off */
+static const char three_nodes[] =
+	"<topology version=\"2.0\">\n"
+	OBJECT("Machine", "0", "0x7",
+	       "allowed_cpuset=\"0x7\" allowed_nodeset=\"0x7\"")
+	NODE("0", "0x1") NODE("1", "0x2") NODE("2", "0x4")
+	"</object>\n"
+	"<distances2 type=\"NUMANode\" nbobjs=\"3\" kind=\"5\" indexing=\"os\">\n"
+	"<indexes length=\"6\">0 1 2 </indexes>\n"
+	"<u64values length=\"27\">10 20 30 20 10 40 30 40 10 </u64values>\n"
+	"</distances2></topology>\n";
+/* clang-format on */
+
+/* Synthetic nodes have memory with some releases of hwloc. */
+static void a_node_without_use_is_dropped(void)
+{
+	char text[PATH_MAX + 8];
+	struct tree tree;
+	struct topo *t;
+
+	tree_init(&tree);
+	tree_write(&tree, "a.xml", three_nodes);
+	snprintf(text, sizeof(text), "xml:%s", tree_path(&tree, "a.xml"));
+	t = must_open(text, NULL);
+	is(t->nr_nodes, 3, "three nodes of a CPU each, without memory");
+	is(topo_distance(t, 1, 2), 40, "and their distances");
+	topo_close(t);
+	t = must_open(text, "0,2");
 	is(t->nr_nodes, 2, "a node without use is dropped");
 	is(t->node[1].os_node, 2, "the third one remains");
 	is(topo_distance(t, 0, 1), 30, "and keeps its distance");
 	topo_close(t);
+	tree_remove(&tree);
 }
 
 static void bad_machines_are_refused(void)
@@ -417,6 +456,7 @@ int main(void)
 	synthetic_machines_have_their_size();
 	synthetic_caches_group_cpus();
 	a_matrix_gives_distances();
+	a_node_without_use_is_dropped();
 	bad_machines_are_refused();
 	a_damaged_xml_file_is_refused();
 	bad_lists_are_refused();
