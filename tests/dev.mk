@@ -41,7 +41,7 @@ NAMED_MACHINE = $(strip $(if $(NAMED_VM),tests/vm/machine_$(VM_SIZE).sh) \
 
 check-named: $(if $(NAME),$(filter $(BUILD)/%,$(NAMED)) $(NAMED_VM) \
 		$(NAMED_KMOD) $(if $(filter-out $(BUILD)/%,$(NAMED)) \
-		$(NAMED_MACHINE),all $(LKDF_BENCH) $(TOUR_PROGRAMS)) \
+		$(NAMED_MACHINE),all $(LIMIT) $(LKDF_BENCH) $(TOUR_PROGRAMS)) \
 		$(if $(filter tests/vm/machine%,$(NAMED)),vm-programs))
 	$(Q)[ -n '$(strip $(NAMED) $(NAMED_MACHINE))' ] || { echo \
 		'NAME=$(NAME): no test$(if $(SAN), of that build) has this in its path' >&2; \

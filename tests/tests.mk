@@ -102,6 +102,13 @@ $(BUILD)/tests/api/task/test_team: \
 # The library looks for functions of the program by name.
 $(BUILD)/tests/api/task/test_team_blas: LKDF_CFLAGS += -rdynamic
 
+# timeout(1) for the scripts of tests, by which a busy machine has longer seconds.
+LIMIT := $(BUILD)/tests/limit
+$(LIMIT): tests/tools/limit.c
+	$(call say,CCLD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -I. -D_GNU_SOURCE $(TEST_FLAGS) -o $@ $<
+
 include tests/mc/mc.mk
 include tests/rmw/rmw.mk
 include tests/oracle/oracle.mk
@@ -173,7 +180,7 @@ check-mpi: ## ranks of MPI; SAN=address or SAN=thread: with that sanitizer
 	$(Q)$(MAKE) $(JOBS) --no-print-directory $(SAN_ARGS) SAN_IS=$(SAN) SAN= \
 		check-mpi-built
 
-check-mpi-built: $(LKDF_BIN)
+check-mpi-built: $(LKDF_BIN) $(LIMIT)
 	$(Q)SAN=$(SAN_IS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 		BUILD=$(BUILD) tests/run.sh tests/tools/test_mpi.sh
 
@@ -244,7 +251,7 @@ LEFT_OUT_ONCE = $(if $(findstring tests/kmod/machine,$(VM_TESTS)),,the kernel \
 	oracle other than share $(PLANT_SHARE): make oracle-selftest);
 
 .PHONY: check-built
-check-built: all $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
+check-built: all $(LIMIT) $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES) $(KMOD_NATIVE) \
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(ONCE),$(GPU_FILL)) \
 		$(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \

@@ -9,6 +9,8 @@
  * A test that sleeps for ever ends all the same, later by the first factor. One
  * that computes for ever ends, for its CPU time counts in full: threads of its
  * own that take the CPUs from each other do not make the time longer.
+ *
+ * The program is the one that includes this, or a child of it.
  */
 #ifndef TESTS_WATCHDOG_H
 #define TESTS_WATCHDOG_H
@@ -18,6 +20,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -29,6 +32,8 @@
 /* Since when, and the nanoseconds of an idle machine that are left then. */
 static struct {
 	int64_t left_ns, at_ns, cpu_ns, delay_ns, cpus;
+	clockid_t clock; /* CPU time of the program that is watched */
+	char tasks[32]; /* the directory of its threads */
 } watchdog;
 
 static int64_t watchdog_clock(clockid_t id)
@@ -77,12 +82,14 @@ static int64_t watchdog_load(void)
 	return watchdog_threads(text);
 }
 
-/* Nanoseconds that this thread of ours has waited for a CPU. */
+/* Nanoseconds that this thread of the program has waited for a CPU. */
 static int64_t watchdog_thread_delay(const char *tid)
 {
-	char path[64] = "/proc/self/task/", text[80];
+	char path[80], text[80];
 	const char *second;
 
+	strcpy(path, watchdog.tasks);
+	strcat(path, "/");
 	strncat(path, tid, 20);
 	strcat(path, "/schedstat");
 	watchdog_read(path, text, sizeof(text));
@@ -90,7 +97,7 @@ static int64_t watchdog_thread_delay(const char *tid)
 	return second ? strtoll(second, NULL, 10) : 0;
 }
 
-/* Those of the thread of ours that has waited most. */
+/* Those of the program's thread that has waited most. */
 static int64_t watchdog_delay(void)
 {
 	struct entry {
@@ -99,7 +106,7 @@ static int64_t watchdog_delay(void)
 		uint8_t type;
 		char name[];
 	};
-	int fd = open("/proc/self/task", O_RDONLY | O_CLOEXEC);
+	int fd = open(watchdog.tasks, O_RDONLY | O_CLOEXEC);
 	_Alignas(uint64_t) char entries[1024];
 	int64_t delay_ns, most_ns = 0;
 	const struct entry *e;
@@ -134,18 +141,36 @@ static int64_t watchdog_counts(int64_t ns, int64_t cpu_ns, int64_t delay_ns,
 	return own_ns > ns ? own_ns : ns;
 }
 
-/* The alarm comes after so many seconds of an idle machine; 0: it never comes.
- */
-__attribute__((unused)) static void watchdog_set(unsigned seconds)
+static void watchdog_begin(unsigned seconds)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	watchdog.cpus = cpus > 0 ? cpus : 1;
 	watchdog.left_ns = seconds * WATCHDOG_SECOND;
 	watchdog.at_ns = watchdog_clock(CLOCK_MONOTONIC);
-	watchdog.cpu_ns = watchdog_clock(CLOCK_PROCESS_CPUTIME_ID);
+	watchdog.cpu_ns = watchdog_clock(watchdog.clock);
 	watchdog.delay_ns = watchdog_delay();
 	alarm(seconds);
+}
+
+/* The alarm comes after so many seconds of an idle machine; 0: it never comes.
+ */
+__attribute__((unused)) static void watchdog_set(unsigned seconds)
+{
+	watchdog.clock = CLOCK_PROCESS_CPUTIME_ID;
+	strcpy(watchdog.tasks, "/proc/self/task");
+	watchdog_begin(seconds);
+}
+
+/* The same for a child; its own children are not counted with it. */
+__attribute__((unused)) static void watchdog_set_for(pid_t child,
+						     unsigned seconds)
+{
+	if (clock_getcpuclockid(child, &watchdog.clock))
+		watchdog.clock = CLOCK_PROCESS_CPUTIME_ID;
+	snprintf(watchdog.tasks, sizeof(watchdog.tasks), "/proc/%d/task",
+		 (int)child);
+	watchdog_begin(seconds);
 }
 
 /* For the handler of SIGALRM. True: it is too early, another alarm will come.
@@ -153,7 +178,7 @@ __attribute__((unused)) static void watchdog_set(unsigned seconds)
 __attribute__((unused)) static bool watchdog_waits(void)
 {
 	int64_t at_ns = watchdog_clock(CLOCK_MONOTONIC);
-	int64_t cpu_ns = watchdog_clock(CLOCK_PROCESS_CPUTIME_ID);
+	int64_t cpu_ns = watchdog_clock(watchdog.clock);
 	int64_t delay_ns = watchdog_delay(), waited_ns;
 
 	/* The thread that had waited most may have ended. */

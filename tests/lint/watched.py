@@ -4,7 +4,8 @@
 A test of tests/api and tests/unit that hangs says where: its program calls
 tap_start(), or a function of a header beside it that does. An alarm() alone
 ends it without a word, and counts the time that other programs take: tests call
-watchdog_set() of tests/watchdog.h instead.
+watchdog_set() of tests/watchdog.h instead, and scripts of tests/tools take
+"$limit" instead of timeout(1).
 """
 import os
 import re
@@ -63,5 +64,14 @@ for path in ctext.files(*('tests/' + room for room in (
             if ALARM.search(line):
                 report.say(path, nr, 'alarm(): watchdog_set() counts the '
                            'seconds of an idle machine')
+
+# With a signal of its own it is part of the test.
+TIMEOUT = re.compile(r'(?<![\w-])timeout (?!-s |--preserve-status )')
+for path in ctext.files('tests/tools'):
+    if path.endswith('.sh') and not path.endswith('/arm64.sh'):
+        for nr, line in enumerate(ctext.read(path).split('\n'), 1):
+            if TIMEOUT.search(line) and not re.match(r'\s*#', line):
+                report.say(path, nr, 'timeout: "$limit" counts the seconds of '
+                           'an idle machine')
 
 report.end()

@@ -34,7 +34,7 @@ compile() {
 run() {
 	fact=$1
 	shift
-	env "$@" timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1
+	env "$@" "$limit" 60 "$dir/program" >"$dir/got" 2>&1
 	rc=$?
 	diff "$dir/want" "$dir/got" >"$dir/log" && [ "$rc" -eq 0 ]
 	ok $? "$fact" "$dir/log"

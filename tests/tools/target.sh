@@ -10,7 +10,7 @@ try() {
 	want=$1
 	fact=$2
 	shift 2
-	timeout 100 "$@" >"$dir/log" 2>&1 </dev/null
+	"$limit" 100 "$@" >"$dir/log" 2>&1 </dev/null
 	[ $? -eq "$want" ]
 	ok $? "$fact"
 }

@@ -21,7 +21,7 @@ ok $? "the emulated device compiles without a warning"
 on_opencl() {
 	fact=$1
 	POCL_CACHE_DIR=$build/pocl.cache POCL_MAX_PTHREAD_COUNT=2 \
-		POCL_DEVICES="pthread basic" timeout -k 5 120 \
+		POCL_DEVICES="pthread basic" "$limit" 120 \
 		"$dir/program" opencl >"$dir/got" 2>&1
 	rc=$?
 	if grep -q SKIP "$dir/got"; then

@@ -43,7 +43,7 @@ recorded() {
 device_target
 ok $? 'a program with devices compiles'
 
-LKDF_TRACE=$dir/a.lkdf timeout -k 5 60 "$dir/device_target" whole >"$dir/log" 2>&1
+LKDF_TRACE=$dir/a.lkdf "$limit" 60 "$dir/device_target" whole >"$dir/log" 2>&1
 ok $? 'it runs and is recorded'
 recorded
 ok $? 'the recording is whole'
@@ -102,7 +102,7 @@ ok $? 'rows have names in Chrome JSON'
 	grep -aq 'd0 emu queue 0' "$dir/pb" && grep -aq 'd1 emu memory' "$dir/pb"
 ok $? 'and in protobuf for Perfetto' "$dir/log"
 
-LKDF_SERIAL=yes LKDF_TRACE=$dir/a.lkdf timeout -k 5 60 "$dir/device_target" \
+LKDF_SERIAL=yes LKDF_TRACE=$dir/a.lkdf "$limit" 60 "$dir/device_target" \
 	serial >"$dir/log" 2>&1 && recorded
 ok $? 'a runtime without threads is recorded, too'
 says 'with all of its kernels' 'len(steps) == 200'

@@ -5,40 +5,21 @@
 #   tests/tools/test_dupes.sh [PROGRAM]
 #
 # PROGRAM, or DUPES in the environment, or the one in $BUILD.
-set -u
-here=$(cd "$(dirname "$0")" && pwd)
-dupes=${1:-${DUPES:-$here/../../${BUILD:-build}/examples/dupes}}
-case $dupes in
-/*) ;;
-*) dupes=$PWD/$dupes ;;
-esac
-nr=0
-failed=0
-tmp=$(mktemp -d)
+dupes=${1:-${DUPES-}}
+[ -z "$dupes" ] || dupes=$(realpath "$dupes")
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+dupes=${dupes:-$build/examples/dupes}
+tmp=$dir/files
+mkdir "$tmp"
+: >"$dir/log"
 # The change test's child is ours alone
 changer=
 trap 'test -z "$changer" || kill "$changer" 2>/dev/null
-	chmod -R u+rwx "$tmp" 2>/dev/null; rm -rf "$tmp"' EXIT
-trap 'exit 1' HUP INT TERM
+	chmod -R u+rwx "$dir" 2>/dev/null; rm -rf "$dir"' EXIT
 
 check() {
-	python3 "$here/dupes/check.py" "$@"
-}
-
-# ok STATUS SENTENCE
-ok() {
-	nr=$((nr + 1))
-	if [ "$1" -eq 0 ]; then
-		printf 'ok %d - %s\n' "$nr" "$2"
-	else
-		failed=$((failed + 1))
-		printf 'not ok %d - %s\n' "$nr" "$2"
-	fi
-}
-
-skip() {
-	nr=$((nr + 1))
-	echo "ok $nr - $1 # SKIP $2"
+	python3 tests/tools/dupes/check.py "$@"
 }
 
 # is GOT WANT SENTENCE
@@ -50,7 +31,7 @@ is() {
 
 # run ARGS: JSON in $tmp/json, stderr in $tmp/err, status in $rc
 run() {
-	timeout -k 5 60 "$dupes" --json "$@" >"$tmp/json" 2>"$tmp/err"
+	"$limit" 60 "$dupes" --json "$@" >"$tmp/json" 2>"$tmp/err"
 	rc=$?
 }
 
@@ -91,12 +72,12 @@ finds_what_sha256_finds() {
 # same_everywhere DIR WHAT: on rings, threads, without either, with few tokens
 same_everywhere() {
 	for how in LKDF_IO=steal LKDF_IO=threads LKDF_SERIAL=yes; do
-		env "$how" timeout -k 5 60 "$dupes" --json "$1" \
+		env "$how" "$limit" 60 "$dupes" --json "$1" \
 			>"$tmp/json.$how" 2>>"$tmp/err"
 		check sets "$1" "$tmp/json.$how"
 		ok $? "$2: $how finds what SHA-256 finds"
 	done
-	timeout -k 5 60 "$dupes" --json --open-files 2 --buffers 1M "$1" \
+	"$limit" 60 "$dupes" --json --open-files 2 --buffers 1M "$1" \
 		>"$tmp/json.few" 2>>"$tmp/err"
 	check same "$tmp/json.LKDF_IO=steal" "$tmp/json.LKDF_IO=threads" \
 		"$tmp/json.LKDF_SERIAL=yes" "$tmp/json.few"
@@ -117,14 +98,14 @@ finds_the_same_everywhere() {
 	(
 		# shellcheck disable=SC3045
 		ulimit -n 80
-		timeout -k 5 60 "$dupes" --json "$tmp/a"
+		"$limit" 60 "$dupes" --json "$tmp/a"
 	) >"$tmp/json" 2>"$tmp/err"
 	check sets "$tmp/a" "$tmp/json"
 	ok $? "80 descriptors are enough"
 }
 
 prints_safely() {
-	timeout -k 5 60 "$dupes" --top 0 "$tmp/a" >"$tmp/text"
+	"$limit" 60 "$dupes" --top 0 "$tmp/a" >"$tmp/text"
 	is "$(tr -d '\n\t\040-\176\200-\377' <"$tmp/text" | wc -c)" 0 \
 		"text holds no control character but newline and tab"
 	is "$(LC_ALL=C grep -c "$(printf '\302\233')" "$tmp/text")" 0 \
@@ -133,7 +114,7 @@ prints_safely() {
 	ok $? "a newline in a name is shown as \\n"
 	sets=$(check get "$tmp/json" totals.sets)
 	is "$(grep -c ' wasted: ' "$tmp/text")" "$sets" "--top 0 prints all sets"
-	timeout -k 5 60 "$dupes" --top 1 "$tmp/a" >"$tmp/text"
+	"$limit" 60 "$dupes" --top 1 "$tmp/a" >"$tmp/text"
 	is "$(grep -c ' wasted: ' "$tmp/text")" 1 "--top 1 prints one set"
 	grep -q "^and $((sets - 1)) sets that waste less" "$tmp/text"
 	ok $? "and says how many are left out"
@@ -175,7 +156,7 @@ bears_unreadable_files() {
 		echo same >"$tmp/u/$f"
 	done
 	chmod 0 "$tmp/u/3" "$tmp/u/dir"
-	chmod 755 "$tmp" "$tmp/u"
+	chmod 755 "$dir" "$tmp" "$tmp/u"
 	as=
 	if [ "$(id -u)" = 0 ]; then
 		as="setpriv --reuid 65534 --regid 65534 --clear-groups"
@@ -185,7 +166,7 @@ bears_unreadable_files() {
 		fi
 	fi
 	# shellcheck disable=SC2086
-	timeout -k 5 60 $as "$dupes" --json "$tmp/u" >"$tmp/json" 2>"$tmp/err"
+	"$limit" 60 $as "$dupes" --json "$tmp/u" >"$tmp/json" 2>"$tmp/err"
 	is $? 0 "files that cannot be read do not change the exit status"
 	is "$(check get "$tmp/json" totals.unreadable)" 2 "$what"
 	is "$(grep -c 'Permission denied' "$tmp/err")" 2 "each has its line"
@@ -202,7 +183,7 @@ opens_only_what_it_must() {
 		return
 	fi
 	if ! strace -f -o "$tmp/trace" -e trace=open,openat,openat2 \
-		env LKDF_IO=threads timeout -k 5 100 "$dupes" "$tmp/a" \
+		env LKDF_IO=threads "$limit" 100 "$dupes" "$tmp/a" \
 		>/dev/null 2>&1; then
 		skip "$what" "strace does not work here"
 		return
@@ -237,7 +218,7 @@ bears_changing_files() {
 	for i in 1 2 3; do
 		head -c 3000000 /dev/zero >"$tmp/c/stable$i"
 	done
-	python3 "$here/dupes/check.py" change "$tmp/c" 60 &
+	python3 tests/tools/dupes/check.py change "$tmp/c" 60 &
 	changer=$!
 	bad=0
 	for i in LKDF_IO=steal LKDF_IO=steal LKDF_IO=steal LKDF_IO=steal \
@@ -264,7 +245,7 @@ stops_when_asked() {
 	fi
 	echo small >"$tmp/s/3"
 	echo small >"$tmp/s/4"
-	timeout --preserve-status -k 30 -s INT 3 "$dupes" --workers 2 --json \
+	timeout --preserve-status -k 30 -s INT $((3 * $(slowness))) "$dupes" --workers 2 --json \
 		"$tmp/s" >"$tmp/json" 2>"$tmp/err"
 	is $? 130 "an interrupt ends it: exit status 130"
 	is "$(check get "$tmp/json" partial)" true "the result says it is a part"
@@ -285,7 +266,7 @@ uses_a_fixed_memory() {
 		truncate -s 16M "$tmp/m/$i"
 		i=$((i + 1))
 	done
-	size=$(check memory timeout -k 5 100 "$dupes" --workers 2 "$tmp/m")
+	size=$(check memory "$limit" 100 "$dupes" --workers 2 "$tmp/m")
 	[ "$size" -gt 0 ] && [ "$size" -lt 64 ]
 	ok $? "40 files of 16 MiB take $size MiB, less than 64"
 	rm -r "$tmp/m"
@@ -302,7 +283,7 @@ ends_loops_of_mounts() {
 	fi
 	# shellcheck disable=SC2016
 	unshare -m sh -c 'mount --bind "$2" "$2/below" &&
-		exec timeout -k 5 60 "$1" --json "$2"' sh "$dupes" "$tmp/l" \
+		exec "$3" 60 "$1" --json "$2"' sh "$dupes" "$tmp/l" "$limit" \
 		>"$tmp/json" 2>"$tmp/err"
 	is "$?:$(check get "$tmp/json" totals.directories_again)" 0:1 "$what"
 	is "$(check get "$tmp/json" totals.files)" 2 "its files count once"

@@ -104,7 +104,7 @@ holds 'cgroup: no CPU quota\|cgroup: quota of'
 
 # exits HOW NR: that program, whose recording is $dir/HOW.lkdf.
 exits() {
-	LKDF_TRACE=$dir/$1.lkdf timeout -k 5 60 "$dir/exit_target" "$1" "$2" \
+	LKDF_TRACE=$dir/$1.lkdf "$limit" 60 "$dir/exit_target" "$1" "$2" \
 		>"$dir/log" 2>&1
 	ok $? "exit_target $1 $2 ends"
 	try 0 'and its recording is whole' "$lkdf" trace check "$dir/$1.lkdf"

@@ -11,7 +11,7 @@ examples=Documentation/examples
 
 # try ARGUMENT...: what it prints is in $dir/got, its status is $rc
 try() {
-	timeout -k 5 60 "$dir/program" "$@" >"$dir/got" 2>&1
+	"$limit" 60 "$dir/program" "$@" >"$dir/got" 2>&1
 	rc=$?
 }
 

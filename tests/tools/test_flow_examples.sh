@@ -81,7 +81,7 @@ snippet 'auto x = g.add("x", [] { return small{}; });
 	'"$ints"'
 	g.connect(lk::out(x), lk::in(y));
 	g.connect(lk::out(y), lk::in(sink));'
-compile "$dir/snippet.cc" && timeout -k 5 60 "$dir/program" >"$dir/log" 2>&1
+compile "$dir/snippet.cc" && "$limit" 60 "$dir/program" >"$dir/log" 2>&1
 ok $? "C++: ports that fit compile and run, up to LKDF_MAX_VALUE bytes"
 refused 'out<double> to in<int>' 'no matching (member )?function.*connect|deduced conflict' \
 	'auto x = g.add("x", [] { return 3.0; });
@@ -116,7 +116,7 @@ refused 'a value that is aligned to more than 64 bytes' 'aligned to 64 bytes' \
 
 compile $examples/guide/stuck.c
 ok $? "stuck.c compiles without a warning"
-timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1
+"$limit" 60 "$dir/program" >"$dir/got" 2>&1
 ok $? "stuck.c ends where nobody says --for-ever" "$dir/got"
 grep -qxF 'task "count" waits before it starts, for an event that the program '\
 'fires, 1 signal to come' "$dir/got"

@@ -46,7 +46,7 @@ with() {
 	n=$1
 	out=$2
 	shift 2
-	OMP_NUM_THREADS=$n LD_PRELOAD=$preload timeout 120 "$@" >"$out" \
+	OMP_NUM_THREADS=$n LD_PRELOAD=$preload "$limit" 120 "$@" >"$out" \
 		2>"$dir/log"
 }
 
@@ -108,7 +108,7 @@ for name in loops regions levels tasks reductions doacross detach teams calls \
 			continue
 		}
 		for n in $counts; do
-			OMP_NUM_THREADS=$n timeout 120 "$program" \
+			OMP_NUM_THREADS=$n "$limit" 120 "$program" \
 				>"$dir/want" &&
 				with "$n" "$dir/got" "$program" &&
 				diff "$dir/want" "$dir/got" >"$dir/log"
@@ -121,7 +121,7 @@ last=$((first + ${GOMP_SEEDS:-6}))
 while [ "$seed" -lt "$last" ]; do
 	python3 tests/gomp/program.py "$seed" >"$dir/random.c" &&
 		gcc -O$((seed % 3)) -fopenmp -o "$dir/random" "$dir/random.c" &&
-		OMP_NUM_THREADS=3 timeout 120 "$dir/random" \
+		OMP_NUM_THREADS=3 "$limit" 120 "$dir/random" \
 			>"$dir/want" &&
 		with 3 "$dir/got" "$dir/random" &&
 		diff "$dir/want" "$dir/got" >"$dir/log"

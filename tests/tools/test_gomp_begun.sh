@@ -20,7 +20,7 @@ n=2
 while [ $n -le 16 ]; do
 	i=0
 	while [ $i -lt "$each" ] &&
-		OMP_NUM_THREADS=$n LD_PRELOAD=$lib timeout 120 "$dir/begun" \
+		OMP_NUM_THREADS=$n LD_PRELOAD=$lib "$limit" 120 "$dir/begun" \
 			>"$dir/got" 2>"$dir/log" &&
 		diff "$dir/want" "$dir/got" >"$dir/log"; do
 		i=$((i + 1))

@@ -24,13 +24,13 @@ dynamic threads: as CPUs
 threads: 3
 END
 for n in 1 2 3 8; do
-	OMP_NUM_THREADS=$n LD_PRELOAD=$lib timeout 120 "$dir/held" \
+	OMP_NUM_THREADS=$n LD_PRELOAD=$lib "$limit" 120 "$dir/held" \
 		>"$dir/got" 2>"$dir/log" &&
 		diff "$dir/want" "$dir/got" >"$dir/log"
 	ok $? "$n threads: what a thread has not begun is taken by others"
 done
 cpu=$(taskset -pc $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-OMP_NUM_THREADS=3 LD_PRELOAD=$lib timeout 120 taskset -c "$cpu" "$dir/held" \
+OMP_NUM_THREADS=3 LD_PRELOAD=$lib "$limit" 120 taskset -c "$cpu" "$dir/held" \
 	>"$dir/got" 2>"$dir/log" && diff "$dir/want" "$dir/got" >"$dir/log"
 ok $? '3 threads on one CPU'
 

@@ -20,7 +20,7 @@ at() {
 	shift
 	: >"$to"
 	for region in region three close spread many primary nest; do
-		env OMP_NUM_THREADS=2 "$@" timeout 120 "$dir/places" $region \
+		env OMP_NUM_THREADS=2 "$@" "$limit" 120 "$dir/places" $region \
 			>>"$to" 2>"$dir/said" || return 1
 	done
 }

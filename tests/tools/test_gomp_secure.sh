@@ -34,7 +34,7 @@ skip_sanitizers
 
 # with VARIABLE...: standard output and error of the program
 with() {
-	env "$@" timeout 60 "$dir/asks" >"$dir/got" 2>"$dir/log"
+	env "$@" "$limit" 60 "$dir/asks" >"$dir/got" 2>"$dir/log"
 }
 with OMP_NUM_THREADS=37 OMP_SCHEDULE=guided,7 OMP_MAX_ACTIVE_LEVELS=5 &&
 	[ "$(cat "$dir/got")" = '0 1 5 3 7' ]

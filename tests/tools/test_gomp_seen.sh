@@ -17,7 +17,7 @@ skip_sanitizers
 # recorded PROGRAM...: with two threads; the report is $dir/report.json
 recorded() {
 	rm -f "$dir/of.lkdf"
-	OMP_NUM_THREADS=2 LKDF_TRACE=$dir/of.lkdf timeout 120 "$lkdf" run -q \
+	OMP_NUM_THREADS=2 LKDF_TRACE=$dir/of.lkdf "$limit" 120 "$lkdf" run -q \
 		--openmp -- "$@" >"$dir/got" 2>"$dir/log" &&
 		"$lkdf" report --json "$dir/of.lkdf" >"$dir/report.json" \
 			2>"$dir/log"

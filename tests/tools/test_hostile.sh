@@ -26,7 +26,7 @@ ok $? 'the memfd of a runtime'
 unharmed() {
 	fact=$1
 	shift
-	timeout 20 "$@" >"$dir/log" 2>&1 </dev/null
+	"$limit" 20 "$@" >"$dir/log" 2>&1 </dev/null
 	[ $? -lt 124 ]
 	ok $? "$fact"
 }
@@ -36,7 +36,7 @@ each_verb() {
 	for i in 1 2 3 4 5 6 7 8 9 10; do
 		for verb in "stat -p $pid" "top --batch -n 1 -p $pid" \
 			"why -p $pid" "completion next stat -p ''"; do
-			eval "timeout 20 $lkdf $verb"
+			eval "$limit 20 $lkdf $verb"
 			[ $? -lt 124 ] || return 124
 		done
 	done
@@ -44,7 +44,7 @@ each_verb() {
 
 start_target "$dir/hostile" "$dir/template" open
 try 5 'memory that may shrink is no runtime' "$lkdf" stat -p "$pid"
-timeout 20 "$lkdf" completion next stat -p '' >"$dir/log" 2>&1
+"$limit" 20 "$lkdf" completion next stat -p '' >"$dir/log" 2>&1
 ! grep -q "^$pid" "$dir/log"
 ok $? 'nor offered by completion'
 stop_target KILL
@@ -65,7 +65,7 @@ stop_target KILL
 
 # shown COMMAND...: what it writes holds no order for a terminal.
 shown() {
-	timeout 20 "$@" >"$dir/shown" 2>&1 </dev/null
+	"$limit" 20 "$@" >"$dir/shown" 2>&1 </dev/null
 	python3 - "$dir/shown" >"$dir/log" 2>&1 <<'END'
 import sys
 b = open(sys.argv[1], 'rb').read()

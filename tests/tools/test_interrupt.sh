@@ -70,7 +70,7 @@ ends() {
 	statuses=$1
 	fact=$2
 	shift 2
-	timeout -k 5 300 python3 "$dir/interrupt.py" "$statuses" "$dir/out" \
+	"$limit" 300 python3 "$dir/interrupt.py" "$statuses" "$dir/out" \
 		"$lkdf" "$@" >"$dir/log" 2>&1
 	ok $? "$fact"
 }

@@ -10,7 +10,7 @@ cc=${CC:-gcc}
 # preloaded COMMAND...: what it says is in the log. "stats" proves that the
 # library was there: it prints at exit.
 preloaded() {
-	LKDF_MALLOC=stats LD_PRELOAD=$lib timeout -k 5 250 "$@" \
+	"$limit" 250 env LKDF_MALLOC=stats LD_PRELOAD="$lib" "$@" \
 		>"$dir/log" 2>&1 </dev/null
 }
 
@@ -94,7 +94,7 @@ else
 fi
 
 # The library of this tree, by make, the compiler, assembler and linker.
-env -u MAKEFLAGS -u MFLAGS LD_PRELOAD="$lib" timeout -k 5 280 make -s -j2 \
+env -u MAKEFLAGS -u MFLAGS LD_PRELOAD="$lib" "$limit" 280 make -s -j2 \
 	CC="$cc" BUILD="$dir/build" "$dir/build/liblkdf-malloc.so" \
 	>"$dir/log" 2>&1 </dev/null
 ok $? 'make and the compiler build liblkdf-malloc.so'

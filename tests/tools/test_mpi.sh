@@ -39,7 +39,7 @@ run=mpirun
 ranks() {
 	n=$1
 	shift
-	timeout 120 "$run" -n "$n" "$at/tests/mpi/ranks" "$@" \
+	"$limit" 120 "$run" -n "$n" "$at/tests/mpi/ranks" "$@" \
 		>"$dir/out" 2>"$dir/log"
 }
 
@@ -64,7 +64,7 @@ example() {
 	fact=$2
 	name=$3
 	shift 3
-	timeout 120 "$run" -n "$n" "$at/examples/$name" "$@" >"$dir/out" \
+	"$limit" 120 "$run" -n "$n" "$at/examples/$name" "$@" >"$dir/out" \
 		2>"$dir/log" && grep -q ': as [a-z ]* has it' "$dir/out"
 	ok $? "$name: $n ranks $fact, $run"
 }
@@ -72,7 +72,7 @@ example() {
 # left_alone OPTION NUMBER WHO WHEN: a rank is killed, and the launcher, as it is
 # told by OPTION, leaves the others alone
 left_alone() {
-	timeout -k 5 $((60 * ${LKDF_TIME_SCALE:-1})) "$run" "$1" -n "$2" \
+	"$limit" 60 "$run" "$1" -n "$2" \
 		"$at/tests/mpi/ranks" kill "$3" "$4" >"$dir/out" 2>"$dir/log"
 	[ $? -ne 124 ]
 }

@@ -85,7 +85,7 @@ with() {
 	option=$2
 	shift 2
 	# shellcheck disable=SC2086
-	timeout 200 "$lkdf" $verb $option "$@" >"$dir/log" 2>&1 </dev/null
+	"$limit" 200 "$lkdf" $verb $option "$@" >"$dir/log" 2>&1 </dev/null
 }
 
 # more VERB PATTERN WORD...: such a line is there only with -v

@@ -84,7 +84,7 @@ else
 	skip 'in a pid namespace of its own, too' 'unshare is refused'
 fi
 if unshare -Upf true 2>/dev/null; then
-	timeout 20 unshare -Upf --kill-child "$convoy" --seconds 0.2 \
+	"$limit" 20 unshare -Upf --kill-child "$convoy" --seconds 0.2 \
 		>/dev/null 2>"$dir/log"
 	ok $? 'in a user namespace: nobody there, and it runs'
 else

@@ -30,7 +30,7 @@ typed() {
 		{
 			echo 'set -e'
 			cat "$2"
-		} | timeout -k 5 200 "$1" >"$dir/got" 2>"$dir/log"
+		} | "$limit" 200 "$1" >"$dir/got" 2>"$dir/log"
 	)
 }
 

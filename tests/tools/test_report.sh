@@ -461,7 +461,7 @@ ok $? 'and says where it has a recording, as the machine has one node'
 
 # A signal at any time: a whole page or none, and no half of one.
 mkdir "$dir/pages"
-timeout 180 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
+"$limit" 180 python3 - "$lkdf" "$dir/remote.lkdf" "$dir/pages" >"$log" 2>&1 <<'END'
 import os, signal, subprocess, sys
 lkdf, trace, folder = sys.argv[1:]
 page = folder + '/a.html'

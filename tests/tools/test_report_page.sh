@@ -23,7 +23,7 @@ browse() {
 	dark) scheme=0 ;;
 	light) scheme=1 ;;
 	esac
-	timeout 120 "$browser" --headless=new --no-sandbox --disable-gpu \
+	"$limit" 120 "$browser" --headless=new --no-sandbox --disable-gpu \
 		--no-first-run --disable-background-networking \
 		--disable-component-update --disable-sync \
 		--blink-settings="preferredColorScheme=$scheme" \

@@ -12,7 +12,7 @@
 # asks SCENARIO FACT: in a new directory
 asks() {
 	mkdir "$dir/root"
-	timeout -k 5 120 python3 tests/tools/server.py "$dir/program" \
+	"$limit" 120 python3 tests/tools/server.py "$dir/program" \
 		"$dir/root" "$1" >"$dir/got" 2>&1
 	ok $? "$2" "$dir/got"
 	rm -rf "$dir/root"
@@ -23,7 +23,7 @@ measures() {
 	"$dir/plain" >"$dir/port" &
 	pid=$!
 	await grep -q '^listening' "$dir/port"
-	timeout -k 5 60 "$dir/load" "$(sed 's/.*://' "$dir/port")" 3 50 \
+	"$limit" 60 "$dir/load" "$(sed 's/.*://' "$dir/port")" 3 50 \
 		"echo hello" >"$dir/got" 2>&1
 	rc=$?
 	kill $pid

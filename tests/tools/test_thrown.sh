@@ -17,7 +17,7 @@ ok $? 'a program whose bodies throw builds'
 
 # ends OPTIONS WHERE WHAT
 ends() {
-	timeout -k 5 60 prlimit --core=0 "$dir/program" "$1" "$2" >"$dir/out" 2>"$dir/log"
+	"$limit" 60 prlimit --core=0 "$dir/program" "$1" "$2" >"$dir/out" 2>"$dir/log"
 	rc=$?
 	[ "$rc" -eq 134 ]
 	ok $? "$1, $2: the process is aborted"

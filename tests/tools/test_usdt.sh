@@ -58,7 +58,7 @@ echo continue >>"$dir/commands"
 
 # at_probes PROGRAM...: what it meets, "PROBE WORD" a line, to $dir/met.
 at_probes() {
-	timeout 300 gdb -q -nx -batch -x "$dir/commands" --args "$@" \
+	"$limit" 300 gdb -q -nx -batch -x "$dir/commands" --args "$@" \
 		>"$dir/log" 2>&1 </dev/null
 	grep -q 'exited normally' "$dir/log" || return
 	grep -oE '(body__begin|body__end|park|unpark|steal) [a-z0-9]+$' \
@@ -70,7 +70,7 @@ met() {
 	grep -c "^$1 ${2-}" "$dir/met"
 }
 
-if ! timeout 60 gdb -q -nx -batch -ex run --args true 2>&1 |
+if ! "$limit" 60 gdb -q -nx -batch -ex run --args true 2>&1 |
 	grep -q 'exited normally'; then
 	skip 'a program at its probes' 'gdb may not trace here'
 	echo "1..$nr"
