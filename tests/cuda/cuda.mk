@@ -93,7 +93,7 @@ CUDA_CHECK := $(filter $(addprefix %/test_,kernel_ports kernel_loop \
 
 # The same on drivers and cards other than the one that was recorded, by words
 # of FAKE_CUDA_LIKE (tests/cuda/fake/like.c) that are devices.
-CUDA_LIKES := current no_pools old sm_100
+CUDA_LIKES := at_once current no_pools old sm_100
 CUDA_LIKE := $(foreach w,$(CUDA_LIKES),\
 	$(CUDA_DEVICE:$(FAKE_CUDA)/%=$(FAKE_CUDA)/like/$w/%))
 $(CUDA_LIKE): $(FAKE_CUDA)/like/%:
@@ -104,14 +104,22 @@ $(CUDA_LIKE): $(FAKE_CUDA)/like/%:
 	$(Q)chmod +x $@
 $(CUDA_LIKE): | $(CUDA_DEVICE)
 
+# What is replayed, once more where each kernel is done when its launch returns.
+CUDA_GRAPHS := $(FAKE_CUDA)/like/at_once/cuda/test_cuda_graphs
+$(CUDA_GRAPHS): $(BUILD)/tests/api/cuda/test_cuda_graphs
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nFAKE_CUDA_LIKE=at_once exec %s "$$@"\n' $< >$@
+	$(Q)chmod +x $@
+
 # make check has one for each word.
-CUDA_CHECK += $(addprefix $(FAKE_CUDA)/like/,current/device/test_region \
+CUDA_CHECK += $(CUDA_GRAPHS) $(addprefix $(FAKE_CUDA)/like/, \
+	at_once/device/test_within current/device/test_region \
 	no_pools/device/test_kernel_memory old/device/test_region \
 	sm_100/device/test_within)
 
 .PHONY: check-cuda gpu-pack
-check-cuda: $(CUDA_DEVICE) $(CUDA_LIKE) ## tests of devices on drivers of CUDA for tests
-	$(Q)tests/run.sh $(CUDA_DEVICE) $(CUDA_LIKE)
+check-cuda: $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS) ## tests of devices on drivers of CUDA for tests
+	$(Q)tests/run.sh $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS)
 
 # Texts that the compiler for tests has compiled, compiled by NVRTC.
 GPU_FILL := $(BUILD)/tests/gpu/fill

@@ -14,6 +14,8 @@ static const struct other {
 	const char *options;
 } others[] = {
 	{ "", NULL, true, "workers=2" },
+	{ "at_once", NULL, true, "workers=2" },
+	{ "at_once", NULL, true, "serial=yes" },
 	{ "current", NULL, true, "workers=2" },
 	{ "no_pools", NULL, true, "workers=2" },
 	{ "no_pools,current", NULL, true, "serial=yes" },

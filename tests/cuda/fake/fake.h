@@ -66,6 +66,7 @@ enum like {
 	LIKE_PROHIBITED, /* the card's compute mode lets no process in */
 	LIKE_OLD, /* a driver of CUDA 12.2 */
 	LIKE_SM_100, /* a card of compute capability 10.0 */
+	LIKE_AT_ONCE, /* what a stream can do is done when the call returns */
 	NR_LIKES
 };
 

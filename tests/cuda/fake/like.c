@@ -14,6 +14,7 @@ static const char *const words[NR_LIKES] = {
 	[LIKE_CURRENT] = "current",   [LIKE_NO_POOLS] = "no_pools",
 	[LIKE_NO_WORDS] = "no_words", [LIKE_PROHIBITED] = "prohibited",
 	[LIKE_OLD] = "old",	      [LIKE_SM_100] = "sm_100",
+	[LIKE_AT_ONCE] = "at_once",
 };
 
 static bool is_like[NR_LIKES];

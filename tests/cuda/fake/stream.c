@@ -13,6 +13,8 @@
 
 struct CUstream_st *streams;
 
+#define AT_ONCE_NS 20000000
+
 static unsigned nr_holding; /* calls that hold launches up */
 static bool host_is_busy; /* one thread calls all host functions */
 static long nr_waits;
@@ -187,6 +189,19 @@ static void order_behind(struct CUstream_st *s, struct CUstream_st *before)
 	push_op(s, wait);
 }
 
+/*
+ * Until the stream has nothing that it can do. The host may have to do
+ * something before a function of its own ends, or a kernel that has begun.
+ */
+static void done_at_once(struct CUstream_st *s)
+{
+	int64_t end_ns = now_ns() + AT_ONCE_NS;
+
+	while (s->nr && !s->is_stuck && !fault_told() && op_may_run(s->first) &&
+	       s->first->kind != OP_HOST && now_ns() < end_ns)
+		wait_change();
+}
+
 void stream_append(struct CUstream_st *s, struct op *o)
 {
 	struct CUstream_st *x;
@@ -203,6 +218,8 @@ void stream_append(struct CUstream_st *s, struct op *o)
 	       !fault_told())
 		wait_change();
 	push_op(s, o);
+	if (like(LIKE_AT_ONCE))
+		done_at_once(s);
 }
 
 cu_result stream_give(enum entry e, cu_stream handle, struct op *o)
