@@ -210,7 +210,7 @@ static int usage(FILE *f)
 {
 	unsigned i;
 
-	fprintf(f, "usage: convoy [--lock NAME] [--kinds N] [--seconds S]\n"
+	fprintf(f, "usage: convoy [--lock NAME] [--kinds 1|2] [--seconds S]\n"
 		   "locks:");
 	for (i = 0; i < sizeof(locks) / sizeof(locks[0]); i++)
 		fprintf(f, " %s", locks[i].name);
@@ -232,6 +232,30 @@ static int choose(const char *name)
 	return 1;
 }
 
+/* The value as a number from least to most; false: it is none. */
+static bool read_number(const char *value, double least, double most,
+			double *out)
+{
+	char *end;
+
+	*out = strtod(value, &end);
+	return *value && !*end && *out >= least && *out <= most;
+}
+
+static bool set_option(const char *name, const char *value, double *seconds)
+{
+	double number;
+
+	if (!strcmp(name, "--lock"))
+		return !choose(value);
+	if (!strcmp(name, "--seconds"))
+		return read_number(value, 0, 86400, seconds);
+	if (strcmp(name, "--kinds") || !read_number(value, 1, 2, &number))
+		return false;
+	nr_kinds = (int)number;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = 5;
@@ -240,14 +264,12 @@ int main(int argc, char **argv)
 	for (i = 1; i < argc; i += 2) {
 		if (!strcmp(argv[i], "--help"))
 			return usage(stdout);
-		if (i + 1 == argc)
-			return usage(stderr);
-		if (!strcmp(argv[i], "--seconds"))
-			seconds = atof(argv[i + 1]);
-		else if (!strcmp(argv[i], "--kinds"))
-			nr_kinds = atoi(argv[i + 1]);
-		else if (strcmp(argv[i], "--lock") || choose(argv[i + 1]))
-			return usage(stderr);
+		if (i + 1 < argc && set_option(argv[i], argv[i + 1], &seconds))
+			continue;
+		fprintf(stderr, "convoy: %s%s%s: not understood\n", argv[i],
+			i + 1 < argc ? " " : "",
+			i + 1 < argc ? argv[i + 1] : "");
+		return usage(stderr);
 	}
 	sem_init(&semaphore, 0, 1);
 	if (run(seconds)) {

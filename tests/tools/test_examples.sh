@@ -161,6 +161,30 @@ definite: 1 failed, 119 skipped" "$dir/got"
 	ok $? "more tiles than a task has uses: exit status 2" "$dir/got"
 	usage_of cholesky ''
 fi
+
+compile $examples/convoy.c
+ok $? "convoy compiles without a warning"
+if [ -x "$dir/program" ]; then
+	prints 'usage: convoy .*' 'convoy --help prints help' --help
+	for bad in '--lock none-such' '--kinds 3' '--kinds x' '--seconds 1x' \
+		--seconds mutex; do
+		# shellcheck disable=SC2086
+		try $bad
+		[ "$rc" -eq 2 ] && grep -qxF "convoy: $bad: not understood" \
+			"$dir/got"
+		ok $? "convoy $bad: exit status 2, and which it was" "$dir/got"
+	done
+	prints '[1-9][0-9]* trees, .* ms each' 'convoy with two kinds' \
+		--lock mutex --kinds 2 --seconds 0.1
+fi
+for file in "$dir/none/a.paje" /dev/full; do
+	HOOKS_PAJE=$file LKDF_HOOKS=$build/examples/hooks_paje.so \
+		"$build/examples/hello" >"$dir/got" 2>&1 &&
+		grep -q "^hooks: $file: " "$dir/got" &&
+		grep -q '^world from worker' "$dir/got"
+	ok $? "hooks_paje names $file, which it cannot write" "$dir/got"
+done
+
 if command -v python3 >/dev/null; then
 	quotes Documentation/cholesky.rst $examples
 else

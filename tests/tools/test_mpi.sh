@@ -69,6 +69,13 @@ example() {
 	ok $? "$name: $n ranks $fact, $run"
 }
 
+# refused NAME ARGUMENT...: exit status 2, and one usage of all ranks
+refused() {
+	"$limit" 120 "$run" -n 2 "$at/examples/$1" "$2" >"$dir/out" 2>"$dir/log"
+	[ $? -eq 2 ] && [ "$(grep -c "^usage: $1 " "$dir/log")" = 1 ]
+	ok $? "$1 $2 is refused, $run"
+}
+
 # left_alone OPTION NUMBER WHO WHEN: a rank is killed, and the launcher, as it is
 # told by OPTION, leaves the others alone
 left_alone() {
@@ -105,6 +112,15 @@ for n in 1 2 4; do
 	example $n 'compute what one process does' halo 128 20
 done
 example 4 'count what a sieve counts' hand_out 24
+refused halo 7
+refused halo x
+refused hand_out 0
+refused hand_out 1x
+for name in halo hand_out; do
+	"$limit" 120 "$run" -n 2 "$at/examples/$name" --help >"$dir/log" 2>&1 &&
+		[ "$(grep -c "^usage: $name " "$dir/log")" = 1 ]
+	ok $? "$name --help, $run"
+done
 facts 2 serialized
 facts 2 single
 grep -q 'lkdf: mpi: MPI was initialised for one thread: call MPI_Init_thread' \

@@ -9,17 +9,21 @@
  * A body that waits for its children runs others within it: states lie on a
  * stack, as Paje's do.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <lkdf/hooks.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define MAX_EXECUTORS 8192
 
 struct paje {
 	pthread_mutex_t lock;
+	const char *path;
 	FILE *out;
 	int64_t start_ns;
 	char is_told[MAX_EXECUTORS];
@@ -84,9 +88,10 @@ static void *paje_open(void)
 
 	if (!p)
 		return NULL;
-	p->out = fopen(path ? path : "lkdf.paje", "we");
+	p->path = path ? path : "lkdf.paje";
+	p->out = fopen(p->path, "we");
 	if (!p->out) {
-		perror("hooks: paje");
+		fprintf(stderr, "hooks: %s: %s\n", p->path, strerror(errno));
 		free(p);
 		return NULL;
 	}
@@ -99,6 +104,7 @@ static void *paje_open(void)
 static void paje_close(void *u)
 {
 	struct paje *p = u;
+	bool is_torn;
 	double end;
 	int i;
 
@@ -109,8 +115,9 @@ static void paje_close(void *u)
 		if (p->is_told[i])
 			fprintf(p->out, "5 %.9f E e%d\n", end, i);
 	fprintf(p->out, "5 %.9f P p\n", end);
-	if (fclose(p->out))
-		perror("hooks: paje");
+	is_torn = ferror(p->out);
+	if (fclose(p->out) || is_torn)
+		fprintf(stderr, "hooks: %s: it is not whole\n", p->path);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }

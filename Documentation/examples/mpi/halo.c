@@ -7,6 +7,7 @@
  *
  *	mpirun -n 4 build/examples/halo [ROWS [SWEEPS]]
  */
+#include <limits.h>
 #include <lkdf/lkdf.h>
 #include <lkdf/mpi.h>
 #include <stdio.h>
@@ -185,20 +186,42 @@ static int compare(const struct band *b, int nr_rows, int nr_sweeps)
 	return is_same;
 }
 
+/* The argument; -1: it is no number from least on; other: it is not there. */
+static int number_at(int argc, char **argv, int at, int least, int other)
+{
+	char *end;
+	long n;
+
+	if (argc <= at)
+		return other;
+	n = strtol(argv[at], &end, 10);
+	return *argv[at] && !*end && n >= least && n <= INT_MAX ? (int)n : -1;
+}
+
+static int usage(const struct band *b, bool is_help)
+{
+	if (!b->rank)
+		fprintf(is_help ? stdout : stderr,
+			"usage: halo [ROWS [SWEEPS]]\n"
+			"ROWS of the grid (1024), at least 4 for each of %d "
+			"ranks; SWEEPS over it (100)\n",
+			b->nr_ranks);
+	MPI_Finalize();
+	return is_help ? 0 : 2;
+}
+
 int main(int argc, char **argv)
 {
-	int nr_rows = argc > 1 ? atoi(argv[1]) : 1024, level, i, is_same;
-	int nr_sweeps = argc > 2 ? atoi(argv[2]) : 100;
+	int nr_rows = number_at(argc, argv, 1, 4, 1024), level, i, is_same;
+	int nr_sweeps = number_at(argc, argv, 2, 0, 100);
 	struct band b = { 0 };
 	char options[8192];
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &b.nr_ranks);
-	if (nr_rows / b.nr_ranks < 4 || nr_sweeps < 0) {
-		fprintf(stderr, "halo: at least 4 rows a rank\n");
-		MPI_Abort(MPI_COMM_WORLD, 2);
-	}
+	if (argc > 3 || nr_rows / b.nr_ranks < 4 || nr_sweeps < 0)
+		return usage(&b, argc == 2 && !strcmp(argv[1], "--help"));
 	must(lkdf_mpi_options(MPI_COMM_WORLD, options, sizeof(options)),
 	     "options");
 	must(lkdf_open(options, &b.rt), "open");

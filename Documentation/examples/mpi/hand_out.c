@@ -12,8 +12,10 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NUMBERS 20000 /* of a job */
+#define MAX_JOBS 10000
 #define DEPTH 4 /* jobs under way on each rank */
 
 /* A place for a job on one rank; rank 0 has one for each of the others', too.
@@ -223,14 +225,42 @@ static struct slot *start_slots(void)
 	return slots;
 }
 
+/* The number of jobs; -1: the arguments are wrong. */
+static int read_arguments(int argc, char **argv)
+{
+	char *end;
+	long n;
+
+	if (argc == 1)
+		return 200;
+	n = strtol(argv[1], &end, 10);
+	return argc == 2 && *argv[1] && !*end && n > 0 && n <= MAX_JOBS ? (int)n
+									: -1;
+}
+
+static int usage(bool is_help)
+{
+	int rank;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	if (!rank)
+		fprintf(is_help ? stdout : stderr,
+			"usage: hand_out [JOBS]\nJOBS: 1 to %d (200)\n",
+			MAX_JOBS);
+	MPI_Finalize();
+	return is_help ? 0 : 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct slot *slots;
 	char options[8192];
 	int level, is_right = 1;
 
-	nr_jobs = argc > 1 ? atoi(argv[1]) : 200;
+	nr_jobs = read_arguments(argc, argv);
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	if (nr_jobs < 0)
+		return usage(argc == 2 && !strcmp(argv[1], "--help"));
 	must(lkdf_mpi_options(MPI_COMM_WORLD, options, sizeof(options)),
 	     "options");
 	must(lkdf_open(options, &rt), "open");
