@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154
 # Examples as a user would compile and run them: sourced behind tap.sh, whose
 # $build, $dir and ok() it uses.
 
