@@ -11,7 +11,7 @@
 #include "run/frame.h"
 #include "run/frame_count.h"
 #include "run/resolve.h"
-#include "run/sources.h"
+#include "run/solo_run.h"
 #include "run/stream.h"
 #include "sched/worker.h"
 #include "trace/counters.h"
@@ -285,7 +285,7 @@ uint32_t control_end_loop(struct worker *w, struct frame *f, uint32_t l,
 			counter_add(w->executor->counters, COUNTER_ITERATIONS,
 				    1);
 			if (c->loops[l].is_judged)
-				sources_turn(w, f);
+				solo_run_turn(w, f);
 			return c->loops[l].head;
 		}
 		if (!leave_loop(w, f, l, nr))

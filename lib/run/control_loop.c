@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include "run/control_loop.h"
+/* The modes of graphs with branches and loops. */
+#include "run/mode.h"
 
 #include "run/choose.h"
 #include "run/enter.h"
 #include "run/region_run.h"
+#include "run/sources.h"
 #include "run/tell.h"
 
 #include <errno.h>
@@ -127,7 +129,8 @@ tell_others(struct burst *b, const struct rec *r, int value)
  * or *item is to be run next. plain_item: of that frame, which may be gone.
  */
 static inline __attribute__((always_inline)) uint32_t
-pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
+pop_task(struct burst *b, uint32_t plain_item, uint64_t *item,
+	 const struct run_mode *mode)
 {
 	struct worker *w = b->w;
 
@@ -140,7 +143,7 @@ pop_task(struct burst *b, uint32_t plain_item, uint64_t *item)
 	/* In this slot may be another frame by now. */
 	if (!b->nr_resolved) {
 		enter_frame(b, slots_frame(b->rt, item_slot(*item)));
-		if (unlikely(!b->graph->control))
+		if (unlikely(b->f->mode != mode))
 			return NO_TASK;
 	}
 	return item_index(*item);
@@ -162,9 +165,10 @@ static enum step step_of(enum region_end end)
 
 /* The task runs, or iterations of the loop whose head it is do. */
 static inline __attribute__((always_inline)) enum step
-run_task(struct burst *b, uint32_t *index, uint32_t *nr_run)
+run_task(struct burst *b, uint32_t *index, uint32_t *nr_run,
+	 const bool has_regions)
 {
-	const struct region *region = region_at(b, *index);
+	const struct region *region = has_regions ? region_at(b, *index) : NULL;
 	enum region_end end = REGION_READY;
 	struct rec *r;
 	int value;
@@ -184,11 +188,13 @@ run_task(struct burst *b, uint32_t *index, uint32_t *nr_run)
 }
 
 /*
- * As run_chain() of run.c. A loop may never end, so all else has its turn every
- * CONTROL_TURNS tasks. A member owes its frame nothing until its loop has
+ * As run_chain() of plain.c. A loop may never end, so all else has its turn
+ * every CONTROL_TURNS tasks. A member owes its frame nothing until its loop has
  * ended: where we owe nothing the run may be over once successors are told.
  */
-HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
+static inline __attribute__((always_inline)) uint64_t
+go_through(struct burst *b, uint32_t index, const struct run_mode *mode,
+	   const bool has_regions)
 {
 	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
 	enum step step;
@@ -196,7 +202,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 	uint64_t item = 0;
 
 	for (;;) {
-		step = run_task(b, &index, &nr_run);
+		step = run_task(b, &index, &nr_run, has_regions);
 		if (unlikely(step != STEP_NEXT))
 			break;
 		if (index != NO_TASK) {
@@ -205,7 +211,7 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 			resolve_push(b->w, b->f, index, 0);
 			break;
 		}
-		index = pop_task(b, plain_item, &item);
+		index = pop_task(b, plain_item, &item, mode);
 		if (index == NO_TASK)
 			break;
 		item = 0;
@@ -215,3 +221,38 @@ HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
 		burst_leave_frame(b);
 	return item;
 }
+
+static HOT_LOOP uint64_t run_control(struct burst *b, uint32_t index)
+{
+	return go_through(b, index, &control_mode, false);
+}
+
+static HOT_LOOP uint64_t run_regions(struct burst *b, uint32_t index)
+{
+	return go_through(b, index, &regions_mode, true);
+}
+
+static bool has_branches(struct worker *w, struct frame *f)
+{
+	(void)w;
+	return f->graph->control != NULL;
+}
+
+static bool has_loop_regions(struct worker *w, struct frame *f)
+{
+	return has_branches(w, f) && f->graph->control->regions;
+}
+
+const struct run_mode control_mode = {
+	.name = "control",
+	.is_for = has_branches,
+	.run = run_control,
+	.start = sources_take,
+};
+
+const struct run_mode regions_mode = {
+	.name = "regions",
+	.is_for = has_loop_regions,
+	.run = run_regions,
+	.start = sources_take,
+};

@@ -8,6 +8,7 @@
 #include "graph/tell.h"
 #include "run/planned.h"
 #include "run/resolve.h"
+#include "run/solo_run.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
@@ -376,7 +377,7 @@ void frame_end(struct worker *w, struct frame *f)
 		return;
 	}
 	if (f->graph->solo.is_possible)
-		sources_end(w, f);
+		solo_run_end(w, f);
 	do {
 		if (f->graph->planned)
 			planned_end(f);

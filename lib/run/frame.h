@@ -29,6 +29,7 @@ struct failure;
 struct io_req;
 struct kernel_early;
 struct planned_part;
+struct run_mode;
 struct stream;
 struct task;
 struct worker;
@@ -82,7 +83,7 @@ struct frame {
 	struct stream *stream; /* NULL: no wave of one */
 
 	/* The worker that handles start, or ends the run: one at a time. */
-	uint32_t next_source;
+	uint32_t next_source; /* or step of the static order */
 	_Atomic(uint64_t) wave; /* of a stream, from 0; why looks */
 	bool is_dropped; /* the wave: the stream has ended before it */
 	bool waits; /* the wave, until those before it have gathered */
@@ -91,8 +92,8 @@ struct frame {
 	uint32_t nr_turns; /* iterations of the loop that is judged */
 	struct workers_mark mark; /* before the first, see solo_alarm() */
 	bool has_mark;
-	bool is_static; /* by the static order; next_source is the step */
-	struct guard guard; /* the same, and others may take it */
+	const struct run_mode *mode; /* NULL: not chosen yet */
+	struct guard guard; /* by the static order, and others may take it */
 
 	/* Any worker. */
 	_Alignas(CACHE_LINE) _Atomic(uint32_t) remaining; /* unresolved */

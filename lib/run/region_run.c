@@ -4,10 +4,9 @@
 #include "graph/port.h"
 #include "run/chain.h"
 #include "run/control.h"
-#include "run/control_loop.h"
 #include "run/port_run.h"
 #include "run/region_walk.h"
-#include "run/sources.h"
+#include "run/solo_run.h"
 
 #include <errno.h>
 #include <string.h>
@@ -420,7 +419,7 @@ go_all(struct walk *k, uint32_t *at, int *value, const bool is_plain)
 			return end;
 		k->nr_turns++;
 		if (is_judged)
-			sources_turn(k->b->w, k->b->f);
+			solo_run_turn(k->b->w, k->b->f);
 		if (unlikely(*k->nr_run >= k->max_run))
 			return region_give_turn(k);
 	}

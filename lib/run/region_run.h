@@ -23,6 +23,9 @@
 #include "graph/region.h"
 #include "run/burst.h"
 
+/* Tasks that one follows without a look at what else there is. */
+#define CONTROL_TURNS 64
+
 /* Of a loop in a frame; its worker's while an iteration is under way. */
 struct region_run {
 	uint64_t *bits; /* live tasks that have not run, by position */
@@ -38,7 +41,10 @@ struct region_run {
 int region_run_create(struct frame *f);
 void region_run_destroy(struct frame *f);
 
-/* The region that begins with this task, and may be gone through; or NULL. */
+/*
+ * Of a graph with regions: the one that begins with this task, and may be gone
+ * through; or NULL.
+ */
 static inline const struct region *region_at(const struct burst *b,
 					     uint32_t index)
 {
@@ -46,7 +52,7 @@ static inline const struct region *region_at(const struct burst *b,
 	struct region *r;
 	uint32_t l;
 
-	if (!c->regions || !(b->recs[index].flags & REC_MEMBER))
+	if (!(b->recs[index].flags & REC_MEMBER))
 		return NULL;
 	l = c->loop_of[index];
 	r = c->loops[l].head == index ? c->regions[l] : NULL;

@@ -14,13 +14,12 @@
 #include "mechanism/gate/gate.h"
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/quota/quota.h"
-#include "run/chain.h"
-#include "run/control_loop.h"
 #include "run/enter.h"
+#include "run/mode.h"
 #include "run/own_task.h"
+#include "run/resolve.h"
 #include "run/slots.h"
 #include "run/sources.h"
-#include "run/static_run.h"
 #include "sched/current.h"
 #include "sched/tick.h"
 #include "task/descend.h"
@@ -32,135 +31,12 @@
 
 #include <errno.h>
 
-/* Live arrivals at all successors of r. Returns the one to run next. */
-static inline __attribute__((always_inline)) uint32_t
-fire_successors(struct burst *b, struct rec *recs, const struct rec *r)
-{
-	uint32_t next = NO_TASK, nr, i;
-	const uint32_t *succ = graph_succ(b->graph, r, &nr);
-	enum arrival a;
-	struct rec *m;
-
-	for (i = 0; i < nr; i++) {
-		m = &recs[succ[i]];
-		if (m->nr_in != 1) {
-			a = rec_arrive(m);
-			if (a == ARRIVAL_EARLY)
-				continue;
-			rec_rearm(m, graph_nr_in(b->graph, m, succ[i]));
-			if (unlikely(a == ARRIVAL_DEAD)) {
-				resolve_push(b->w, b->f, succ[i], ITEM_SKIP);
-				continue;
-			}
-		}
-		next = chain_take_or_push(b, m, succ[i], next);
-	}
-	return next;
-}
-
-/* ---- without ------------------------------------------------------------ */
-
-/*
- * The hot loop: a task, its arrivals at the successors, one of them inline,
- * and when there is none the next of the same frame from our own deque.
- * Returns an item that is for somebody else, or 0.
- */
-static inline __attribute__((always_inline)) uint64_t
-run_chain(struct burst *b, uint32_t index, const int chain)
-{
-	const uint32_t plain_item = (uint32_t)item_make(b->f, 0, 0);
-	struct rec *recs = b->recs, *r;
-	struct worker *w = b->w;
-	struct lkdf_ctx *c = &b->ctx;
-	uint32_t nr_resolved = 0;
-	struct lkdf_kind *k;
-	enum before how;
-	bool is_transient, is_away = false;
-	uint64_t item = 0;
-	int rc;
-
-	for (;;) {
-		r = &recs[index];
-		k = r->kind;
-		c->index = index;
-		how = chain_look(b, k);
-		if (unlikely(how == BEFORE_LOOK)) {
-			how = chain_before(b, index);
-			is_away = how == BEFORE_TAKEN;
-			if (is_away)
-				break;
-		}
-		rc = chain_call(b, r, how, chain, &is_transient);
-		if (chain & CHAIN_TOKENS && unlikely(rc == LKDF_END) &&
-		    burst_end_stream(b, index)) {
-			is_away = true;
-			break;
-		}
-		is_away = unlikely((rc | c->after) < 0) &&
-			  !burst_after(b, index, rc);
-		if (unlikely(is_away))
-			break;
-		if (is_transient)
-			transient_called(c, &b->transient[c->index]);
-		nr_resolved++;
-		index = fire_successors(b, recs, r);
-		if (chain & CHAIN_TOKENS && r->flags & REC_TOKEN) {
-			resolve_pass_token(w, b->f, (uint32_t)(r - recs));
-			if (worker_has_request(w) && index != NO_TASK)
-				item = chain_keep_stage(b, (uint32_t)(r - recs),
-							index);
-			if (unlikely(item))
-				break;
-		}
-		if (index != NO_TASK)
-			continue;
-		if (worker_should_look(w) ||
-		    a_load(&w->other_classes, relaxed) ||
-		    !deque_pop(&w->deque[CLASS_NORMAL], &item))
-			break;
-		w->looks.nr_picks++;
-		index = item_index(item);
-		if (unlikely((uint32_t)item != plain_item))
-			break;
-		item = 0;
-	}
-	b->nr_resolved += nr_resolved;
-	burst_count(b, nr_resolved);
-	/* Somebody else may resolve it and end the run. */
-	if (is_away)
-		burst_leave_frame(b);
-	return item;
-}
-
-static HOT_LOOP uint64_t run_plain(struct burst *b, uint32_t index)
-{
-	return run_chain(b, index, 0);
-}
-
-static HOT_LOOP uint64_t run_tokens(struct burst *b, uint32_t index)
-{
-	return run_chain(b, index, CHAIN_TOKENS);
-}
-
-static HOT_LOOP uint64_t run_transient(struct burst *b, uint32_t index)
-{
-	return run_chain(b, index, CHAIN_TRANSIENT);
-}
-
 /* A task of a frame and what follows it. Returns as run_item(). */
 static inline uint64_t run_tasks(struct burst *b, uint64_t item)
 {
-	uint32_t index = item_index(item);
-
-	if (unlikely(item & ITEM_SKIP))
-		burst_dead(b, index);
-	else if (unlikely(b->graph->control))
-		return run_control(b, index);
-	else if (unlikely(b->graph->has_tokens))
-		return run_tokens(b, index);
-	else
-		return b->transient ? run_transient(b, index)
-				    : run_plain(b, index);
+	if (likely(!(item & ITEM_SKIP)))
+		return b->f->mode->run(b, item_index(item));
+	burst_dead(b, item_index(item));
 	return 0;
 }
 
@@ -225,24 +101,12 @@ static inline void expect_tasks(struct worker *w)
 	deque_raise(d, head);
 }
 
-/*
- * A run begins, or goes on: by its static order, or from its sources. Returns
- * the item to run next, or 0.
- */
+/* A run begins, or goes on. Returns the item to run next, or 0. */
 static uint64_t start_frame(struct burst *b, struct frame *f)
 {
-	struct executor *ex = b->ctx.ex;
-	struct lkdf_ctx *outer;
-
-	if (!f->guard.is_on && !f->next_source)
+	if (!f->mode)
 		sources_begin(b->w, f);
-	if (!f->guard.is_on && !f->is_static)
-		return sources_take(b->w, f);
-	enter_frame(b, f);
-	outer = current_set(ex, &b->ctx);
-	static_run(b);
-	current_restore(ex, outer);
-	return 0;
+	return f->mode->start(b, f);
 }
 
 static void call_link(struct executor *ex, struct link *link)

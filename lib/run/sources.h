@@ -6,7 +6,7 @@
 #ifndef RUN_SOURCES_H
 #define RUN_SOURCES_H
 
-#include "run/frame.h"
+#include "run/burst.h"
 
 /* A run, from a worker or from outside (NULL). */
 void sources_start(struct lkdf *rt, struct worker *w, struct frame *f);
@@ -25,21 +25,6 @@ void sources_begin(struct worker *w, struct frame *f);
  * Takes the next sources of a frame whose link the worker holds. Returns the
  * item to run next, or 0.
  */
-uint64_t sources_take(struct worker *w, struct frame *f);
-
-/*
- * The worker ends a run, where solo.h wants to know. A run whose one outermost
- * loop has gone round SOURCES_TURNS times and more counts as several: each of
- * so many iterations is judged as if it was a run, and the rest is not.
- */
-void sources_end(struct worker *w, struct frame *f);
-
-#define SOURCES_TURNS 16
-
-/*
- * The loop that is judged goes round, and the worker has its head. Tasks beside
- * the loop may be ready or under way.
- */
-void sources_turn(struct worker *w, struct frame *f);
+uint64_t sources_take(struct burst *b, struct frame *f);
 
 #endif

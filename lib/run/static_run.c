@@ -8,9 +8,12 @@
 #include "mechanism/holdoff/holdoff.h"
 #include "mechanism/part/part.h"
 #include "mem/heap.h"
+#include "run/enter.h"
+#include "run/mode.h"
 #include "run/resolve.h"
 #include "run/static_leave.h"
 #include "run/transient.h"
+#include "sched/current.h"
 #include "sched/tick.h"
 #include "task/kind.h"
 #include "task/noted.h"
@@ -51,33 +54,34 @@ static bool may_be_alone(const struct worker *w, const struct frame *f)
 	       (f->graph->solo.is_possible && f->graph->rt->has_membarrier);
 }
 
-void static_run_begin(struct worker *w, struct frame *f)
+static bool begin_in_order(struct worker *w, struct frame *f)
 {
 	struct static_state *s = &f->graph->order;
 	uint32_t remaining;
 
-	f->is_static = false;
 	if (!s->is_possible)
-		return;
+		return false;
 	/* The first run may be the only one, and the third one is warm. */
 	if (unlikely(!a_load(&s->is_tried, relaxed)) && f->seq &&
 	    may_be_alone(w, f))
 		static_order_make(f->graph, w->executor->node);
 	if (!is_alone(w, f))
-		return;
+		return false;
 	remaining = a_load(&s->remaining, relaxed);
 	if (remaining) {
 		a_store(&s->remaining, remaining - 1, relaxed);
-		return;
+		return false;
 	}
-	f->is_static = static_order_see(f->graph) && !burst_hindered(f) &&
-		       fill_cells(w->executor, f);
-	if (!f->is_static || worker_is_alone(w))
-		return;
+	if (!static_order_see(f->graph) || burst_hindered(f) ||
+	    !fill_cells(w->executor, f))
+		return false;
+	if (worker_is_alone(w))
+		return true;
 	f->guard.is_on = true;
 	a_store(&f->guard.state, GUARD_WAITS, relaxed);
 	/* The link, too: the run does not end before it is back. */
 	a_add(&f->remaining, 1, relaxed);
+	return true;
 }
 
 /* ---- it leaves the order ------------------------------------------------ */
@@ -107,7 +111,6 @@ static bool leave_order(struct worker *w, struct frame *f, uint32_t nr,
 		if (!guard_stop(&f->guard, GUARD_ENDED))
 			return false;
 	} else {
-		f->is_static = false;
 		f->next_source = f->graph->nr_sources;
 	}
 	static_leave(w, f, nr, is_in_body);
@@ -412,7 +415,11 @@ static void end_guarded(struct burst *b)
 	b->nr_resolved++;
 }
 
-void static_run(struct burst *b)
+/*
+ * Some steps of the burst's frame, whose link the worker has; or none, if it
+ * runs one item only. The link is not the caller's any more.
+ */
+static void run_turn(struct burst *b)
 {
 	struct frame *f = b->f;
 	const struct static_order *o = static_order_in(f);
@@ -434,3 +441,22 @@ void static_run(struct burst *b)
 	else
 		go_on_alone(b, end, o->nr_steps);
 }
+
+static uint64_t start_in_order(struct burst *b, struct frame *f)
+{
+	struct executor *ex = b->ctx.ex;
+	struct lkdf_ctx *outer;
+
+	enter_frame(b, f);
+	outer = current_set(ex, &b->ctx);
+	run_turn(b);
+	current_restore(ex, outer);
+	return 0;
+}
+
+const struct run_mode static_mode = {
+	.name = "static",
+	.is_for = begin_in_order,
+	.run = mode_run_transient,
+	.start = start_in_order,
+};

@@ -26,15 +26,6 @@ static inline struct static_order *static_order_in(const struct frame *f)
 	return a_load(&f->graph->order.order, relaxed);
 }
 
-/* A run that begins, by a worker that has its link: does it go by the order? */
-void static_run_begin(struct worker *w, struct frame *f);
-
-/*
- * Some steps of the burst's frame, whose link the worker has; or none, if it
- * runs one item only. The link is not the caller's any more.
- */
-void static_run(struct burst *b);
-
 /* A body needs a task of its own: its run leaves its order. */
 void static_run_leave_ctx(struct lkdf_ctx *c);
 

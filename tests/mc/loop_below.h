@@ -10,7 +10,7 @@
 #include "mc.h"
 #include "run/frame.h"
 #include "run/resolve.h"
-#include "run/sources.h"
+#include "run/solo_run.h"
 #include "run/stream.h"
 
 #pragma GCC diagnostic push
@@ -22,7 +22,7 @@
 		mc_fail("run/control.c has called " #name); \
 	}
 
-NOT_REACHED(void, sources_turn, struct worker *w, struct frame *f)
+NOT_REACHED(void, solo_run_turn, struct worker *w, struct frame *f)
 NOT_REACHED(int, err, int rc, const char *fmt, ...)
 NOT_REACHED(bool, stream_takes, struct worker *w, struct frame *f,
 	    uint32_t index)

@@ -17,6 +17,7 @@
 #include "mc.h"
 #include "run/planned.h"
 #include "run/resolve.h"
+#include "run/solo_run.h"
 #include "run/sources.h"
 #include "run/stream.h"
 #include "scope/deadline.h"
@@ -73,7 +74,7 @@ void failure_put(struct failure *f, const struct log *log)
 {
 }
 
-void sources_end(struct worker *w, struct frame *f)
+void solo_run_end(struct worker *w, struct frame *f)
 {
 }
 

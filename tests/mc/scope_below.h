@@ -13,6 +13,7 @@
 #include "core/runtime.h"
 #include "core/waits.h"
 #include "mc.h"
+#include "mechanism/client/client.h"
 #include "mutex_below.h"
 #include "sched/tick.h"
 #include "scope/scope.h"
@@ -23,6 +24,7 @@
 #define SECOND 1000000000ll
 
 static struct lkdf rt;
+static struct client_sched clients;
 static struct lkdf_scope root;
 static pthread_mutex_t timers_lock;
 static struct timer *queued; /* plain: under timers_lock */
@@ -169,6 +171,7 @@ NOT_REACHED(void, wait_tell_room, struct lkdf *r, const char *place,
 NOT_REACHED(bool, completion_sleep, struct lkdf *r, int64_t timeout_ns)
 NOT_REACHED(void, sched_drain, struct sched *s)
 NOT_REACHED(bool, sched_wait, struct sched *s, int64_t *timeout_ns)
+NOT_REACHED(bool, sched_pass_time, struct sched *s, int64_t timeout_ns)
 #pragma GCC diagnostic pop
 
 static void begin_runtime_anew(void)
@@ -178,6 +181,8 @@ static void begin_runtime_anew(void)
 	pthread_mutex_init(&rt.scope_lock, NULL);
 	plain_store(&queued, NULL);
 	rt.sched.ops.tick = fire_timer;
+	rt.sched.data[SLOT_CLIENT] = &clients;
+	a_store(&clients.clients, 0, relaxed);
 	a_store(&rt.sched.timers.earliest, TIMERS_NONE, relaxed);
 	a_store(&rt.nr_handles, 0, relaxed);
 	a_store(&nr_failures, 0, relaxed);

@@ -6,6 +6,7 @@
 #ifndef STREAM_BELOW_H
 #define STREAM_BELOW_H
 
+#include "run/solo_run.h"
 #include "run/stream_solo.h"
 #include "sched/worker.h"
 #include "stream_graph.h"
@@ -149,7 +150,7 @@ void stream_solo_end(struct worker *w, struct stream *s)
 
 NOT_REACHED(void, runtime_push, struct lkdf *r, struct executor *ex,
 	    struct link *link)
-NOT_REACHED(void, sources_end, struct worker *w, struct frame *f)
+NOT_REACHED(void, solo_run_end, struct worker *w, struct frame *f)
 
 #pragma GCC diagnostic pop
 

@@ -7,7 +7,7 @@ oracle=tests/oracle/oracle
 # shellcheck source=tests/oracle/plant.sh
 . tests/oracle/plant.sh
 
-run=lib/run/run.c
+run="lib/run/run.c lib/run/plain.c lib/run/control_loop.c"
 burst=lib/run/burst.c
 resolve=lib/run/resolve.c
 leave=lib/run/static_leave.c
