@@ -73,6 +73,7 @@ HASH := \#
 .DELETE_ON_ERROR:
 .PHONY: all run clean help
 
+include lib/without.mk
 include lib/features.mk
 include lib/lib.mk
 include lib/mpi.mk
@@ -131,5 +132,5 @@ help:
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' \
 		Makefile */*.mk */*/*.mk | expand -t 24
 
--include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d \
-	$(BUILD)/*/*/*/*/*.d)
+-include $(foreach b,$(sort $(BUILD) $(LIB_BUILD)),$(wildcard $b/*/*.d \
+	$b/*/*/*.d $b/*/*/*/*.d $b/*/*/*/*/*.d))

@@ -78,6 +78,7 @@ config: ## what is built in, what is left out, and what that lacks
 	@$(foreach f,$(FEATURES),printf '%-17s# %s\n' '$f=$(or \
 		$(HAVE_$f),0)' '$(is_$f)$(if $(HAVE_$f),,: $(if $(filter \
 		0,$($f)),left out as told,it needs $(in_$f)))';)
+	$(if $(LEFT_OUT_ROWS),@echo '# without the mechanisms $(LEFT_OUT_ROWS)')
 
 features-absent:
 	@$(foreach f,$(LEFT_OUT_FEATURES),printf '  absent  %s\n' \

@@ -4,12 +4,12 @@
 GOMP_SO := $(BUILD)/liblkdf-gomp.so.$(VERSION)
 GOMP_SONAME := liblkdf-gomp.so.$(SOVERSION)
 GOMP_LINKS := $(GOMP_SONAME) liblkdf-gomp.so
-GOMP_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard lib/gomp/*.c)) \
-	$(addprefix $(BUILD)/lib/base/,lock.o lock_owner.o futex.o check.o)
+GOMP_OBJ := $(patsubst %.c,$(LIB_BUILD)/%.o,$(wildcard lib/gomp/*.c)) \
+	$(addprefix $(LIB_BUILD)/lib/base/,lock.o lock_owner.o futex.o check.o)
 
 # gomp.map names what is seen; an old version of a name has another in C, which .symver
 # says in assembly: -flto would put it into another file than the function.
-$(BUILD)/lib/gomp/%.o: LIB_CFLAGS += -fvisibility=default -fno-lto
+$(LIB_BUILD)/lib/gomp/%.o: LIB_CFLAGS += -fvisibility=default -fno-lto
 
 $(GOMP_SO): $(GOMP_OBJ) lib/gomp/gomp.map $(LIB_SO)
 	$(call say,LD)

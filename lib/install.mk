@@ -33,7 +33,6 @@ INSTALL_PAGES := README.md $(sort $(wildcard LICENSES/*)) $(sort $(wildcard $(ad
 INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 	Documentation/examples/*.* Documentation/examples/*/*.*)))
 
-comma := ,
 LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a \
 	$(notdir $(GOMP_SO)) $(GOMP_LINKS) \
 	$(if $(HAVE_MPI),$(notdir $(MPI_SO)) $(MPI_LINKS))

@@ -13,7 +13,8 @@ LIB_SRC := $(filter-out $(addprefix lib/ring/,setup.c tables.c \
 	buffers.c fill.c),$(LIB_SRC))
 URING_LIBS :=
 endif
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
+LIB_SRC := $(filter-out lib/mechanism/%/absent.c $(WITHOUT_SRC),$(LIB_SRC))
+LIB_OBJ := $(LIB_SRC:%.c=$(LIB_BUILD)/%.o) $(WITHOUT_OBJ)
 LIB_SO := $(BUILD)/liblkdf.so.$(VERSION)
 LIB_SONAME := liblkdf.so.$(SOVERSION)
 LIB_A := $(BUILD)/liblkdf.a
@@ -34,12 +35,17 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
 	$(if $(HAVE_FRAME_POINTERS),$(FRAME_POINTER_FLAGS))
 
 # No object of the library depends on a switch whose part is elsewhere.
-$(eval $(call stamp,$(STAMPS)/lib,$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS)))
+LIB_STAMP := $(LIB_BUILD)/flags/lib
+$(eval $(call stamp,$(LIB_STAMP),$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS)))
 $(eval $(call stamp,$(STAMPS)/lib-objects,$(LIB_OBJ)))
-$(BUILD)/lib/%.o: lib/%.c $(STAMPS)/lib
+LIB_CC = $(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+$(LIB_BUILD)/lib/%.o: lib/%.c $(LIB_STAMP)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(LIB_CC)
+$(BUILD)/without/%.o: $(BUILD)/without/%.c $(LIB_STAMP)
+	$(call say,CC)
+	$(Q)$(LIB_CC) -Wno-unused-parameter
 
 $(LIB_SO): $(LIB_OBJ) lib/lkdf.map $(STAMPS)/lib-objects
 	$(call say,LD)
@@ -70,11 +76,11 @@ MALLOC_SRC := $(wildcard lib/malloc/*.c) lib/base/lock.c lib/base/lock_owner.c \
 	lib/topo/cpulist.c lib/topo/raw.c $(addprefix lib/mem/,cache.c class.c \
 	depot.c heap.c heap_cache.c heap_leaks.c heap_size.c heap_stat.c \
 	index.c label.c large.c listing.c memory.c meta.c os.c registry.c)
-MALLOC_OBJ := $(MALLOC_SRC:%.c=$(BUILD)/%.o)
+MALLOC_OBJ := $(MALLOC_SRC:%.c=$(LIB_BUILD)/%.o)
 MALLOC_SO := $(BUILD)/liblkdf-malloc.so
 MALLOC_SONAME := liblkdf-malloc.so.$(SOVERSION)
 
-$(BUILD)/lib/malloc/%.o: LIB_CFLAGS += -fno-builtin
+$(LIB_BUILD)/lib/malloc/%.o: LIB_CFLAGS += -fno-builtin
 
 $(MALLOC_SO): $(MALLOC_OBJ)
 	$(call say,LD)

@@ -11,7 +11,7 @@ MPI_HEADER := lib/mpi/include/lkdf/mpi.h
 MPI_FLAGS = $(shell pkg-config --cflags $(MPI_PKG))
 MPI_LIBS = $(shell pkg-config --libs $(MPI_PKG))
 
-$(MPI_BUILD)/lib/mpi/%.o: lib/mpi/%.c $(STAMPS)/lib
+$(MPI_BUILD)/lib/mpi/%.o: lib/mpi/%.c $(LIB_STAMP)
 	$(call say,CC)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Ilib/mpi/include $(MPI_FLAGS) $(LKDF_CFLAGS) \

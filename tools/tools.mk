@@ -33,7 +33,8 @@ $(eval $(call stamp,$(STAMPS)/top,$(HAVE_TOP)))
 $(BUILD)/tool/tools/top/screen.o: $(STAMPS)/top
 # What lkdf doctor --build tells
 $(BUILD)/tool/tools/doctor/build.o: BENCH_CPPFLAGS += \
-	$(foreach f,$(FEATURES),-DBUILT_$f=$(or $(HAVE_$f),0))
+	$(foreach f,$(FEATURES),-DBUILT_$f=$(or $(HAVE_$f),0)) \
+	-DBUILT_WITHOUT='"$(LEFT_OUT_ROWS)"'
 $(BUILD)/tool/tools/doctor/build.o: $(STAMPS)/all
 
 $(eval $(call stamp,$(STAMPS)/tool,$(CC) $(BENCH_CPPFLAGS) $(VERSION) $(LKDF_CFLAGS)))

@@ -68,6 +68,12 @@ struct mechanism {
 	/* Names of the rows whose functions it calls, separated by spaces. */
 	const char *uses;
 
+	/* Those of them without which it does not work: make WITHOUT= asks. */
+	const char *needs;
+
+	/* Why no build can leave it out; NULL: one can. */
+	const char *stays;
+
 	/* Where data[] has its data, see mechanism/slots.h. */
 	unsigned slot;
 

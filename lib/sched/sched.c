@@ -38,11 +38,6 @@
 /* About what it takes to hand an item to a worker that spins. */
 #define SHARE_NS 400
 
-static uint64_t ns_to_ticks(const struct sched *s, uint64_t ns)
-{
-	return ns * s->ticks_per_1024ns / 1024;
-}
-
 static uint32_t ring_size(int level)
 {
 	if (level == DEQUE_CHILDREN)
@@ -397,11 +392,11 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 	if (o->omp)
 		foreign_find(&s->foreign);
 	if (!a->is_crowded)
-		s->spin_ticks = ns_to_ticks(s, (uint64_t)o->spin_us * 1000);
+		s->spin_ticks = sched_ticks(s, (uint64_t)o->spin_us * 1000);
 	a_store(&s->spin, s->spin_ticks, relaxed);
 	mechanism_sort(&s->calls, s->rows, s->ticks_per_1024ns);
-	s->wake_ticks = ns_to_ticks(s, WAKE_NS);
-	s->share_ticks = ns_to_ticks(s, SHARE_NS);
+	s->wake_ticks = sched_ticks(s, WAKE_NS);
+	s->share_ticks = sched_ticks(s, SHARE_NS);
 	s->nodes = region_map((size_t)s->nr_nodes * sizeof(*s->nodes));
 	s->workers = region_map((size_t)s->nr_workers * sizeof(*s->workers));
 	if (!s->nodes || !s->workers)

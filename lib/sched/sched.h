@@ -158,6 +158,11 @@ struct sched {
 	void *memory; /* of all nodes' data and this one */
 };
 
+static inline uint64_t sched_ticks(const struct sched *s, uint64_t ns)
+{
+	return ns * s->ticks_per_1024ns / 1024;
+}
+
 static inline uint64_t sched_ns(const struct sched *s, uint64_t ticks)
 {
 	return ticks * 1024 / s->ticks_per_1024ns;

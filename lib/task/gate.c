@@ -24,7 +24,10 @@ struct gate *gate_create(struct lkdf *rt)
 	if (!g)
 		return NULL;
 	memset((void *)g, 0, sizeof(*g));
-	gate_init(g, &rt->sched);
+	if (!gate_init(g, &rt->sched)) {
+		free(g);
+		return NULL;
+	}
 	gate_enlist(g);
 	return g;
 }

@@ -42,7 +42,10 @@ enum narrow_wish {
 
 struct lkdf;
 
-/* A gate without kinds; it stays until the runtime closes. NULL: no memory. */
+/*
+ * A gate without kinds; it stays until the runtime closes. NULL: no memory, or
+ * a library without gates.
+ */
 struct gate *gate_create(struct lkdf *rt);
 
 /*

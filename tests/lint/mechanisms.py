@@ -101,6 +101,10 @@ for name, (path, line, body) in sorted(rows.items()):
     if 'slot' in fields and not data:
         report.say(path, line, f'.slot needs one of .{", .".join(DATA)}')
     uses = set(fields.get('uses', '""').strip('"').split())
+    for other in sorted(set(fields.get('needs', '""').strip('"').split()) -
+                        uses):
+        report.say(path, line, f'.needs has {other}, .uses has not: a row '
+                   'needs what it calls')
     others = includes.get(name, set()) - {name}
     for other in sorted(others - uses):
         report.say(path, line, f'it calls {other}: add that to .uses')

@@ -93,3 +93,15 @@ void probe_has_frame_pointers(struct finding *f)
 		 "FRAME_POINTERS: stacks of callers go through the library",
 		 "make FRAME_POINTERS=1");
 }
+
+void probe_has_mechanisms(struct finding *f)
+{
+	bool has_all = !BUILT_WITHOUT[0];
+
+	finding_say(f, has_all ? DOCTOR_OK : DOCTOR_WARN,
+		    "mechanisms of workers: %s" BUILT_WITHOUT,
+		    has_all ? "all" : "built without ");
+	if (!has_all)
+		finding_fix(f, "this build is for measurements: build without "
+			       "WITHOUT=");
+}

@@ -194,6 +194,7 @@ static const struct doctor_row build_rows[] = {
 	{ "top", probe_has_top, false },
 	{ "mpi", probe_has_mpi, false },
 	{ "frames", probe_has_frame_pointers, false },
+	{ "mechanisms", probe_has_mechanisms, false },
 };
 #define NR_BUILD_ROWS (sizeof(build_rows) / sizeof(build_rows[0]))
 

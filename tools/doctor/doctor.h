@@ -77,6 +77,7 @@ void probe_has_bpf(struct finding *f);
 void probe_has_top(struct finding *f);
 void probe_has_mpi(struct finding *f);
 void probe_has_frame_pointers(struct finding *f);
+void probe_has_mechanisms(struct finding *f);
 
 /* Limits and CPUs: probes of doctor/cpu.c. */
 void probe_cpus(struct finding *f);

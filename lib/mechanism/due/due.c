@@ -3,6 +3,13 @@
 
 #include "mechanism/part/part.h"
 
+void due_set(struct sched *s, int first, int last, uint32_t is_due)
+{
+	/* Relaxed: the items carry it, see due.h. */
+	for (; first < last; first++)
+		a_store(&due_of(&s->workers[first])->is_due, is_due, relaxed);
+}
+
 static bool is_due(const struct worker *w)
 {
 	return due_is(w);
@@ -22,6 +29,7 @@ static bool take_due(struct worker *w, uint64_t *item)
 const struct mechanism due_mechanism = {
 	.name = "due",
 	.uses = "part",
+	.needs = "part",
 	.slot = SLOT_DUE,
 	.of_worker = MECHANISM_DATA(struct due_worker),
 	.is_due = is_due,

@@ -40,13 +40,7 @@ static inline struct due_worker *due_of(const struct worker *w)
 }
 
 /* Workers first and up, before last. */
-static inline void due_set(struct sched *s, int first, int last,
-			   uint32_t is_due)
-{
-	/* Relaxed: the items carry it, see above. */
-	for (; first < last; first++)
-		a_store(&due_of(&s->workers[first])->is_due, is_due, relaxed);
-}
+void due_set(struct sched *s, int first, int last, uint32_t is_due);
 
 static inline bool due_is(const struct worker *w)
 {

@@ -120,18 +120,14 @@ static bool take_oldest(struct gate *g, uint64_t *item)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static uint64_t ticks_of(const struct sched *s, uint64_t ns)
-{
-	return ns * s->ticks_per_1024ns / 1024;
-}
-
-void gate_init(struct gate *g, struct sched *s)
+bool gate_init(struct gate *g, struct sched *s)
 {
 	g->sched = s;
 	g->room_most = GATE_ROOM_MOST;
-	g->look_ticks = ticks_of(s, GATE_LOOK_NS);
-	g->patience_ticks = ticks_of(s, GATE_PATIENCE_NS);
+	g->look_ticks = sched_ticks(s, GATE_LOOK_NS);
+	g->patience_ticks = sched_ticks(s, GATE_PATIENCE_NS);
 	a_store(&g->state, gate_make((uint32_t)s->nr_workers, 0, 0), relaxed);
+	return true;
 }
 
 void gate_enlist(struct gate *g)

@@ -169,8 +169,11 @@ static inline bool gate_is_open(uint64_t state)
 	return gate_aside(state) && gate_running(state) < gate_cap(state);
 }
 
-/* Zeroed memory; nobody knows it yet. All workers may have tokens. */
-void gate_init(struct gate *g, struct sched *s);
+/*
+ * Zeroed memory; nobody knows it yet. All workers may have tokens. False: this
+ * library was built without gates.
+ */
+bool gate_init(struct gate *g, struct sched *s);
 
 /* From now on workers look at this gate, until the scheduler is freed. */
 void gate_enlist(struct gate *g);

@@ -4,6 +4,14 @@
 #include "sched/nap.h"
 #include "sched/sched.h"
 
+void holdoff_begin(struct worker *w, uint64_t until, uint32_t width)
+{
+	until = max_u64(until & ~HOLDOFF_WIDTH, HOLDOFF_WIDTH + 1);
+	a_store(&holdoff_of(w)->until, until | width, relaxed);
+	/* So that what is pushed next is public. */
+	w->offers.has_deferred = true;
+}
+
 void holdoff_stop(struct worker *w)
 {
 	a_store(&holdoff_of(w)->until, HELD_OFF_LATELY, relaxed);

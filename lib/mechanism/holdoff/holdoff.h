@@ -84,14 +84,7 @@ static inline bool holdoff_is_alone(const struct worker *w)
  * This worker only: it holds off thieves but those of its group until that
  * time, in ticks; width: its logarithm.
  */
-static inline void holdoff_begin(struct worker *w, uint64_t until,
-				 uint32_t width)
-{
-	until = max_u64(until & ~HOLDOFF_WIDTH, HOLDOFF_WIDTH + 1);
-	a_store(&holdoff_of(w)->until, until | width, relaxed);
-	/* So that what is pushed next is public. */
-	w->offers.has_deferred = true;
-}
+void holdoff_begin(struct worker *w, uint64_t until, uint32_t width);
 
 /* Any thread: does it keep its work from somebody? */
 static inline bool holdoff_keeps(struct worker *victim)

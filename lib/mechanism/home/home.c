@@ -28,6 +28,7 @@ static unsigned has_home(struct worker *w)
 
 const struct mechanism home_mechanism = {
 	.name = "home",
+	.stays = "nobody else takes what came to a node",
 	.take = take_home,
 	.has = has_home,
 };

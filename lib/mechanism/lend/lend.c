@@ -48,6 +48,7 @@ void lend_end(struct worker *w)
 const struct mechanism lend_mechanism = {
 	.name = "lend",
 	.uses = "due quota",
+	.needs = "quota",
 	.slot = SLOT_LEND,
 	.of_worker = MECHANISM_DATA(struct lend_worker),
 };

@@ -32,6 +32,7 @@ static unsigned has_nodes(struct worker *w)
 const struct mechanism nodes_mechanism = {
 	.name = "nodes",
 	.uses = "far",
+	.stays = "a worker of another node may have got the wake-up",
 	.take = take_nodes,
 	.has = has_nodes,
 };

@@ -46,11 +46,6 @@ static uint32_t rank_of(const struct sched *s, const struct worker *w)
 	return all_before;
 }
 
-static uint64_t ticks_of(const struct sched *s, uint64_t ns)
-{
-	return ns / 1024 * s->ticks_per_1024ns;
-}
-
 static int init_quota(struct sched *s, const struct sched_setup *a)
 {
 	struct quota *q = quota_in(s);
@@ -60,9 +55,9 @@ static int init_quota(struct sched *s, const struct sched_setup *a)
 	q->proc_root = a->options->proc_root;
 	q->cgroup_root = a->options->cgroup_root;
 	q->has_standby = !a->options->workers;
-	q->look_ticks = ticks_of(s, QUOTA_LOOK_NS);
-	q->calm_ticks = ticks_of(s, QUOTA_CALM_NS);
-	q->gap_ticks = ticks_of(s, QUOTA_GAP_NS);
+	q->look_ticks = sched_ticks(s, QUOTA_LOOK_NS);
+	q->calm_ticks = sched_ticks(s, QUOTA_CALM_NS);
+	q->gap_ticks = sched_ticks(s, QUOTA_GAP_NS);
 	q->spin_ticks = s->spin_ticks;
 	a_store(&q->look_at, UINT64_MAX, relaxed);
 	a_store(&q->milli, s->topo->quota_milli, relaxed);
