@@ -245,13 +245,11 @@ void complete_put_failures(struct lkdf *rt, struct task *t)
 	failure_put(t->child_failure, &rt->log);
 }
 
-bool complete_child(struct task *parent, int error, struct failure *f)
+bool complete_child_left(struct task *parent)
 {
 	struct lkdf *rt = rt_of(parent);
 	int32_t live;
 
-	if (unlikely(error))
-		complete_child_failed(parent, error, f);
 	/* [task.child] what the child did; pairs with [task.end],
 	 * [task.join]. */
 	live = a_sub(&parent->live, 1, acq_rel);
@@ -270,15 +268,48 @@ static bool goes_on(struct executor *ex, struct task *t)
 	return waits;
 }
 
+/*
+ * A join of the parent ends after the event has fired, and a body that the
+ * event tells of the error has it by then: so the error first, then the event,
+ * then the parent's count. A thread that waits for the event of a task without
+ * a parent may close the runtime: so the task leaves its scope before. True: it
+ * was the last child, and the parent's body has ended.
+ */
+static bool tell_end(struct executor *ex, struct task *t, struct task *parent,
+		     int error, bool is_slow)
+{
+	struct failure *failure = complete_failure(t);
+	struct lkdf_event done = { 0 };
+	struct lkdf_scope *scope;
+	struct lkdf *rt = rt_of(t);
+	uint32_t nr = t->index;
+
+	scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
+	check(!scope || !parent);
+	if (unlikely(t->link.flags & TASK_HAS_DONE))
+		done = t->done;
+	failure_get(done.slot ? failure : NULL);
+	if (unlikely(error)) {
+		if (parent)
+			complete_child_failed(parent, error, failure);
+		complete_put_failures(rt, t);
+	}
+	runtime_free(rt, ex, POOL_TASK, t);
+	if (scope)
+		scope_leave(scope, nr);
+	if (unlikely(is_slow))
+		end_seen(ex);
+	if (unlikely(done.slot != NULL)) {
+		event_finish(done, error, failure);
+		failure_put(failure, &rt->log);
+	}
+	return parent && complete_child_left(parent);
+}
+
 void task_complete(struct executor *ex, struct task *t)
 {
-	struct lkdf_scope *scope;
-	struct failure *failure;
-	struct lkdf_event done;
 	struct task *parent;
-	struct lkdf *rt;
-	bool go_up, is_slow;
-	uint32_t nr;
+	bool is_slow;
 	int error;
 
 	check(t->kind && t->scope);
@@ -299,28 +330,8 @@ void task_complete(struct executor *ex, struct task *t)
 			end_seen(ex);
 			return;
 		}
-		/* Once the parent knows, the kind may be gone. */
-		rt = rt_of(t);
-		scope = t->link.flags & TASK_SCOPED ? t->scope : NULL;
-		nr = t->index;
-		failure = complete_failure(t);
-		done = (struct lkdf_event){ 0 };
-		go_up = parent && complete_child(parent, error, failure);
-		if (unlikely(t->link.flags & TASK_HAS_DONE))
-			done = t->done;
-		failure_get(done.slot ? failure : NULL);
-		if (unlikely(error))
-			complete_put_failures(rt, t);
-		runtime_free(rt, ex, POOL_TASK, t);
-		if (scope)
-			scope_leave(scope, nr);
-		if (unlikely(is_slow))
-			end_seen(ex);
-		if (unlikely(done.slot != NULL)) {
-			event_finish(done, error, failure);
-			failure_put(failure, &rt->log);
-		}
-		if (!go_up || goes_on(ex, parent))
+		if (!tell_end(ex, t, parent, error, is_slow) ||
+		    goes_on(ex, parent))
 			return;
 	}
 }
@@ -328,7 +339,9 @@ void task_complete(struct executor *ex, struct task *t)
 void task_child_ended(struct executor *ex, struct task *parent, int error,
 		      struct failure *f)
 {
-	if (!complete_child(parent, error, f))
+	if (unlikely(error))
+		complete_child_failed(parent, error, f);
+	if (!complete_child_left(parent))
 		return;
 	if (parent->link.flags & TASK_AFTER_CHILDREN)
 		then_continue(ex, parent);

@@ -15,7 +15,10 @@
  */
 bool complete_take_limits(struct executor *ex, struct task *t);
 
-/* The first error of children since the last join stands for the others. */
+/*
+ * A child has ended with an error, and is still counted. The first error of
+ * children since the last join stands for the others.
+ */
 void complete_child_failed(struct task *parent, int error, struct failure *f);
 
 /* A task above t may keep the error by now. */
@@ -31,8 +34,11 @@ int complete_take_child_error(struct task *t, struct failure **f);
  */
 void complete_seen(struct task *t, struct failure *f);
 
-/* A child has ended. True: it was the last, and the parent's body has ended. */
-bool complete_child(struct task *parent, int error, struct failure *f);
+/*
+ * A child has ended, its error is told and its event has fired. True: it was
+ * the last, and the parent's body has ended.
+ */
+bool complete_child_left(struct task *parent);
 
 /* Its scope is cancelled: it does not start, or its body says so. */
 enum task_end complete_cancelled(struct executor *ex, struct task *t,

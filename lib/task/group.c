@@ -19,7 +19,7 @@ static struct lkdf *rt_of(const struct task *g)
 	return g->kind->rt;
 }
 
-/* ---- from create to put ------------------------------------------------- */
+/* ---- made --------------------------------------------------------------- */
 
 struct task *group_create_slowly(struct lkdf_ctx *c)
 {
@@ -33,34 +33,6 @@ struct task *group_create_slowly(struct lkdf_ctx *c)
 		return NULL;
 	}
 	return group_begin(c, t, g);
-}
-
-static void unlink_group(struct lkdf_ctx *c, const struct task *g)
-{
-	struct task **at = &c->task->groups;
-
-	if (!c->has_groups)
-		return;
-	while (*at && *at != g)
-		at = &(*at)->kick_next;
-	if (*at)
-		*at = g->kick_next;
-	c->has_groups = c->task->groups != NULL;
-}
-
-void group_put_slowly(struct task *g)
-{
-	struct lkdf *rt = rt_of(g);
-	struct executor *ex = runtime_executor(rt);
-	struct lkdf_ctx *c = group_owner(g);
-	int rc = task_join_on(ex ? ex : rt->outside, g);
-
-	if (rc)
-		log_text(&rt->log, LKDF_LOG_ERROR,
-			 "unobserved error: of a group: %s", err_text());
-	if (c)
-		unlink_group(c, g);
-	runtime_free(rt, ex, POOL_TASK, g);
 }
 
 /* ---- tasks of it -------------------------------------------------------- */
@@ -88,38 +60,12 @@ int group_spawn_elsewhere(struct task *g, struct lkdf_kind *k, const void *arg)
 	return 0;
 }
 
-int group_wait_slowly(struct lkdf_ctx *c, struct task *g)
-{
-	int rc;
-
-	if (!c)
-		return err(-EDEADLK,
-			   "group: only the body that made it waits for it");
-	rc = task_may_join(c);
-	if (!rc)
-		return task_join_on(c->ex, g);
-	c->has_why = true;
-	c->after = AFTER_LOOK;
-	return rc;
-}
-
-int group_join_all(struct lkdf_ctx *c)
-{
-	struct task *g;
-	int rc = 0, error;
-
-	for (g = c->task->groups; g; g = g->kick_next) {
-		error = task_join_on(c->ex, g);
-		rc = rc ? rc : error;
-	}
-	return rc;
-}
-
 /* ---- closed ------------------------------------------------------------- */
 
 /*
- * All of its children have ended; it is the owner's again. The error goes to
- * its event, and without one to the task above.
+ * All of its children have ended; it is the owner's again, who may be told by
+ * its event. The error goes to that, and without one to the task above, which
+ * counts the group until then.
  */
 static bool tell_end(struct task *g, struct task *t)
 {
@@ -128,15 +74,14 @@ static bool tell_end(struct task *g, struct task *t)
 	struct lkdf *rt = rt_of(g);
 	struct failure *f;
 	int error = complete_take_child_error(g, &f);
-	bool is_last;
 
 	task_count_anew(g);
-	g->link.flags &= (uint16_t)~TASK_HAS_DONE;
-	is_last = complete_child(t, has_event ? 0 : error, f);
 	if (has_event)
 		event_finish(done, error, f);
+	else if (error)
+		complete_child_failed(t, error, f);
 	failure_put(f, &rt->log);
-	return is_last;
+	return complete_child_left(t);
 }
 
 bool group_ended(struct task *g)
@@ -155,6 +100,79 @@ static void close_group(struct task *g)
 		tell_end(g, group_above(g));
 }
 
+/*
+ * Owner only: it has an event that has not fired. A slot of another life is
+ * that of an event which has.
+ */
+static bool is_closed(struct task *g)
+{
+	if (likely(!(g->link.flags & TASK_HAS_DONE)))
+		return false;
+	if (!event_has_fired(g->done) && event_is_valid(g->done))
+		return true;
+	g->link.flags &= (uint16_t)~TASK_HAS_DONE;
+	return false;
+}
+
+/*
+ * True: the owner has taken the count back. False: the last child has ended,
+ * and is about to tell it.
+ */
+static bool reopen_group(struct task *g)
+{
+	int32_t live = a_load(&g->live, relaxed);
+
+	do {
+		if (live <= 0 || live >= TASK_OPEN)
+			return false;
+		/* Relaxed: the wait for the children acquires what they did. */
+	} while (!a_cas(&g->live, &live, live + TASK_OPEN, relaxed, relaxed));
+	g->nr_spawned = 0;
+	g->nr_local = TASK_OPEN;
+	return true;
+}
+
+/* The owner waits for its end, which has the error. */
+static int await_closed(struct executor *ex, struct task *g)
+{
+	if (reopen_group(g)) {
+		(void)task_join_on(ex, g);
+		tell_end(g, group_above(g));
+	} else {
+		while (is_closed(g))
+			a_pause();
+	}
+	return 0;
+}
+
+int group_wait_slowly(struct lkdf_ctx *c, struct task *g)
+{
+	int rc;
+
+	if (!c)
+		return err(-EDEADLK,
+			   "group: only the body that made it waits for it");
+	rc = task_may_join(c);
+	if (!rc)
+		return is_closed(g) ? await_closed(c->ex, g)
+				    : task_join_on(c->ex, g);
+	c->has_why = true;
+	c->after = AFTER_LOOK;
+	return rc;
+}
+
+int group_join_all(struct lkdf_ctx *c)
+{
+	struct task *g;
+	int rc = 0, error;
+
+	for (g = c->task->groups; g; g = g->kick_next) {
+		error = is_closed(g) ? 0 : task_join_on(c->ex, g);
+		rc = rc ? rc : error;
+	}
+	return rc;
+}
+
 int group_event(struct task *g, struct lkdf_event *out)
 {
 	struct lkdf_ctx *c = group_owner(g);
@@ -162,6 +180,9 @@ int group_event(struct task *g, struct lkdf_event *out)
 
 	if (!c)
 		return group_wait_slowly(c, g);
+	if (is_closed(g))
+		return err(-EBUSY, "group_event: it has an event, which has "
+				   "not fired");
 	rc = event_create(rt_of(g), runtime_inside(c->ex), 1, 2, &g->done);
 	if (rc)
 		return rc;
@@ -171,10 +192,10 @@ int group_event(struct task *g, struct lkdf_event *out)
 	return 0;
 }
 
-/* It has an event already, or nothing that ends. */
-static bool stays_open(const struct task *g)
+/* It is closed already, or has nothing that ends. */
+static bool stays_as_it_is(struct task *g)
 {
-	return g->link.flags & TASK_HAS_DONE ||
+	return is_closed(g) ||
 	       (!task_has_children(g) && !a_load(&g->child_err, relaxed));
 }
 
@@ -184,8 +205,41 @@ void group_leave_all(struct lkdf_ctx *c, bool is_for_all)
 
 	for (g = is_for_all ? c->task->groups : NULL; g; g = next) {
 		next = g->kick_next;
-		if (!stays_open(g))
+		if (!stays_as_it_is(g))
 			close_group(g);
 	}
 	c->has_groups = false;
+}
+
+/* ---- given back ---------------------------------------------------------- */
+
+static void unlink_group(struct lkdf_ctx *c, const struct task *g)
+{
+	struct task **at = &c->task->groups;
+
+	if (!c->has_groups)
+		return;
+	while (*at && *at != g)
+		at = &(*at)->kick_next;
+	if (*at)
+		*at = g->kick_next;
+	c->has_groups = c->task->groups != NULL;
+}
+
+void group_put_slowly(struct task *g)
+{
+	struct lkdf *rt = rt_of(g);
+	struct executor *ex = runtime_executor(rt);
+	struct lkdf_ctx *c = group_owner(g);
+	int rc;
+
+	if (unlikely(is_closed(g)))
+		await_closed(ex ? ex : rt->outside, g);
+	rc = task_join_on(ex ? ex : rt->outside, g);
+	if (rc)
+		log_text(&rt->log, LKDF_LOG_ERROR,
+			 "unobserved error: of a group: %s", err_text());
+	if (c)
+		unlink_group(c, g);
+	runtime_free(rt, ex, POOL_TASK, g);
 }

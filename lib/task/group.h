@@ -5,9 +5,10 @@
  * is its own. Its owner is the thread that is in the body above it.
  *
  * While the owner waits in a join the group is never complete: nobody else
- * looks at its counters. Where the owner leaves its body the group closes: it
- * becomes a child of the task above, and whoever ends its last child ends the
- * group, which is open again then and stays the owner's.
+ * looks at its counters. Where the owner leaves its body, or wants an event,
+ * the group closes: it becomes a child of the task above, and whoever ends its
+ * last child ends the group, which is open again then and stays the owner's. A
+ * join of the body waits for a closed one as for other children.
  */
 #ifndef TASK_GROUP_H
 #define TASK_GROUP_H
@@ -29,6 +30,17 @@ static inline struct lkdf_ctx *group_owner(const struct task *g)
 	struct lkdf_ctx *c = current_get();
 
 	return likely(c && c->task == group_above(g)) ? c : NULL;
+}
+
+/*
+ * t is a group whose owner waits for it in place of its event, which has the
+ * error.
+ */
+static inline bool group_has_event(const struct task *t)
+{
+	const uint16_t flags = TASK_GROUP | TASK_HAS_DONE;
+
+	return (t->link.flags & flags) == flags;
 }
 
 /* NULL: no memory, or no room on the stack; err() has said why. */
@@ -74,7 +86,8 @@ static inline void group_put(struct task *g)
 	struct task *t = group_above(g);
 
 	if (unlikely(!c || t->groups != g || c->ex->id == OUTSIDE_ID ||
-		     task_has_children(g) || a_load(&g->child_err, relaxed))) {
+		     g->link.flags != TASK_GROUP || task_has_children(g) ||
+		     a_load(&g->child_err, relaxed))) {
 		group_put_slowly(g);
 		return;
 	}
@@ -96,7 +109,7 @@ static inline int group_spawn(struct task *g, struct lkdf_kind *k,
 				 : group_spawn_elsewhere(g, k, arg);
 }
 
-/* As lkdf_join() does it. c: NULL is refused. */
+/* As lkdf_join() does it, or it is closed. c: NULL is refused. */
 int group_wait_slowly(struct lkdf_ctx *c, struct task *g);
 
 /* The owner waits for its tasks. */
@@ -104,8 +117,9 @@ static inline int group_wait(struct task *g)
 {
 	struct lkdf_ctx *c = group_owner(g);
 
-	return likely(c && task_joins_freely(c)) ? task_join_on(c->ex, g)
-						 : group_wait_slowly(c, g);
+	return likely(c && task_joins_freely(c) && g->link.flags == TASK_GROUP)
+		       ? task_join_on(c->ex, g)
+		       : group_wait_slowly(c, g);
 }
 
 /* Owner only. Closes it; the event fires when its children have ended. */

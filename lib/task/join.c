@@ -29,6 +29,7 @@
 #include "task/body.h"
 #include "task/complete.h"
 #include "task/descend.h"
+#include "task/group.h"
 #include "task/step.h"
 #include "trace/counters.h"
 
@@ -42,8 +43,11 @@
 int task_forget_children(struct task *t)
 {
 	struct failure *f;
-	int rc = complete_take_child_error(t, &f);
+	int rc;
 
+	if (group_has_event(t))
+		return 0;
+	rc = complete_take_child_error(t, &f);
 	task_count_anew(t);
 	if (!rc)
 		return 0;

@@ -82,7 +82,9 @@ static void hold_fired(struct event_tap *tap, int error)
 
 	event_put(tap->event);
 	/* Where others are left one of them ends the task. */
-	is_last = complete_child(t, error, f);
+	if (unlikely(error))
+		complete_child_failed(t, error, f);
+	is_last = complete_child_left(t);
 	failure_put(f, &rt->log);
 	if (is_last)
 		task_complete(runtime_executor(rt), t);

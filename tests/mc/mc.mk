@@ -21,6 +21,8 @@ MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 	lib/scope/event_pulse.c lib/scope/event_tap.c lib/mem/class.c
 MC_SRC_pulse = $(MC_SRC_event)
+MC_SRC_done = $(MC_SRC_event) lib/task/complete.c lib/task/child_error.c \
+	lib/task/group.c
 MC_SRC_far = $(MC_SRC_ring)
 MC_SRC_frame := lib/run/frame.c lib/run/frame_error.c
 MC_SRC_gate = $(MC_SRC_strand)

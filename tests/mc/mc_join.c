@@ -140,7 +140,7 @@ static void two_items(int id)
 	joiner_share(&workers[0], deque);
 }
 
-/* As complete_child() and nap_joined(), a child that has run elsewhere. */
+/* As complete_child_left() and nap_joined(), a child that has run elsewhere. */
 static void a_child_calls(int id)
 {
 	struct worker *w = &workers[1];

@@ -19,10 +19,13 @@
  *   more: yes yes yes, of the program: yes yes
  *   errors stay with their group: domain_error, of the other: nothing
  *   cancelled: at most 11 of 101, and used again: 1
+ *   after a join futures are ready: 100 of 100, and what their events call has
+ *   returned: 10 of 10, values: 200
  */
 #include <lkdf/lkdf.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -369,6 +372,60 @@ static void groups(lk::runtime &rt, bool is_serial)
 		    nr <= 11 ? 11 : nr, again);
 }
 
+struct slow_call {
+	std::atomic<bool> has_begun{ false }, may_end{ false };
+	std::atomic<bool> has_returned{ false };
+};
+
+// On the thread that ends the child: whoever is told before goes on.
+static void return_late(void *u, int)
+{
+	auto *s = static_cast<slow_call *>(u);
+
+	std::this_thread::sleep_for(std::chrono::milliseconds(2));
+	s->has_returned = true;
+}
+
+// Of children that another worker has begun, where there is one.
+static void futures(lk::runtime &rt)
+{
+	bool is_alone = lkdf_nr_workers(rt.get()) == 1;
+	int nr_ready = 0, nr_calls = 0, nr_values = 0;
+	auto begin = [&](slow_call &s) {
+		auto f = rt.async([&] {
+			s.has_begun = true;
+			while (!is_alone && !s.may_end)
+				std::this_thread::yield();
+			return 1;
+		});
+		while (!is_alone && !s.has_begun)
+			std::this_thread::yield();
+		return f;
+	};
+
+	rt.async([&] {
+		  for (int i = 0; i < 100; i++) {
+			  slow_call s, t;
+			  auto f = begin(s);
+
+			  if (i < 10)
+				  lk::must(lkdf_event_call(f.event(),
+							   return_late, &s));
+			  s.may_end = true;
+			  lk::must(lkdf_join(lk::context()));
+			  nr_calls += s.has_returned;
+			  nr_ready += f.is_ready();
+			  nr_values += f.get();
+			  f = begin(t);
+			  t.may_end = true;
+			  nr_values += f.get();
+		  }
+	  }).get();
+	std::printf("after a join futures are ready: %d of 100, and what their "
+		    "events call has\nreturned: %d of 10, values: %d\n",
+		    nr_ready, nr_calls, nr_values);
+}
+
 int main()
 {
 	lk::runtime rt("log=none"), other("log=none");
@@ -380,4 +437,5 @@ int main()
 	others(rt, other);
 	callbacks(rt);
 	groups(rt, serial);
+	futures(rt);
 }

@@ -56,7 +56,8 @@ int lkdf_group_spawn(struct lkdf_group *g, struct lkdf_kind *k,
  * As lkdf_join(), for the tasks of @g and no other children. The group may be
  * used again.
  *
- * Return: as lkdf_join(), with the first error of a task of @g.
+ * Return: as lkdf_join(), with the first error of a task of @g; 0 where an
+ * event of lkdf_group_event() has that error.
  */
 int lkdf_group_wait(struct lkdf_group *g);
 
@@ -66,9 +67,11 @@ int lkdf_group_wait(struct lkdf_group *g);
  * @out: event with one reference, for lkdf_then(); untouched on failure
  *
  * Until it has fired only tasks of @g start others in it. The event has the
- * first error of a task of @g, which the body then has seen.
+ * first error of a task of @g, which the body then has seen. It has fired when
+ * lkdf_join() or lkdf_group_wait() returns.
  *
- * Return: 0; -EAGAIN no event slot; -EINVAL.
+ * Return: 0; -EAGAIN no event slot; -EBUSY an event of @g has not fired;
+ * -EINVAL.
  */
 int lkdf_group_event(struct lkdf_group *g, struct lkdf_event *out);
 

@@ -168,7 +168,8 @@ int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg);
  * @c:    context of the body, on the body's own thread
  * @t:    as lkdf_submit(); its uses are covered by those of the parent, and
  *        order it among the parent's other children
- * @done: as lkdf_submit()
+ * @done: as lkdf_submit(); fires before a lkdf_join() of the parent returns, or
+ *        lkdf_then() with { 0 } goes on
  *
  * The parent may be a task of a sealed graph: then its children use the bytes
  * of this run, also those of LKDF_DATA_ONCE.

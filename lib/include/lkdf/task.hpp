@@ -9,7 +9,6 @@
 
 #include <functional>
 #include <optional>
-#include <sched.h>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>
@@ -227,13 +226,8 @@ template <class R> class future
 	{
 		int rc = c ? lkdf_join(c) : 0;
 
-		// A child that ends elsewhere tells its parent first, and then
-		// fires its event.
-		for (int i = 0; i < 10000; i++) {
-			if (look())
-				return;
-			sched_yield();
-		}
+		if (look())
+			return;
 		if (rc == -EOVERFLOW)
 			throw error(rc);
 		throw error(-EDEADLK,
