@@ -372,7 +372,7 @@ int event_look_for(struct lkdf_event e, int64_t timeout_ns)
 	return wait_spinning(e, timeout_ns) && wait_sleeping(e, timeout_ns);
 }
 
-int event_wait(struct lkdf_event e, int64_t timeout_ns)
+int event_wait_as(struct lkdf_event e, int64_t timeout_ns, const char *call)
 {
 	struct event *ev = event_of(e);
 	uint64_t begin = event_has_fired(e) ? 0 : wait_begins(ev->rt);
@@ -381,7 +381,7 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	struct failure *f;
 	const char *why;
 
-	wait_ended(ev->rt, "lkdf_event_wait", begin);
+	wait_ended(ev->rt, call, begin);
 	if (rc)
 		return 1;
 	rc = word_error(look_at_event(e));
@@ -397,6 +397,11 @@ int event_wait(struct lkdf_event e, int64_t timeout_ns)
 	}
 	drop_event(ev);
 	return rc;
+}
+
+int event_wait(struct lkdf_event e, int64_t timeout_ns)
+{
+	return event_wait_as(e, timeout_ns, "lkdf_event_wait");
 }
 
 int event_error(struct lkdf_event e, struct lkdf_error *out)

@@ -110,6 +110,9 @@ void event_finish(struct lkdf_event e, int error, struct failure *f);
 int event_look_for(struct lkdf_event e, int64_t timeout_ns);
 
 int event_wait(struct lkdf_event e, int64_t timeout_ns);
+
+/* event_wait(), which a recording has as a wait in that call of the program. */
+int event_wait_as(struct lkdf_event e, int64_t timeout_ns, const char *call);
 int event_error(struct lkdf_event e, struct lkdf_error *out);
 void event_put(struct lkdf_event e);
 

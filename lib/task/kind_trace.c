@@ -4,6 +4,7 @@
 #include "task/kind.h"
 
 #include "base/options.h"
+#include "core/ops.h"
 #include "core/runtime.h"
 #include "core/signals.h"
 
@@ -19,13 +20,13 @@ void kind_set_paths(struct lkdf_kind *k, uint32_t slow)
 
 /*
  * Recorded or not, as all others. Its copies are made under the lock, so they
- * are as it is.
+ * are as it is. Parts of loops are told block by block, see loop_traced.h.
  */
 static void trace_one(struct lkdf_kind *k, void *is_traced)
 {
 	uint32_t slow;
 
-	if (k->is_seat)
+	if (k->is_seat || k->ops->told & LKDF_KIND_IS_LOOP)
 		return;
 	if (*(bool *)is_traced)
 		slow = a_or(&k->slow, SLOW_TRACED, relaxed) | SLOW_TRACED;

@@ -14,6 +14,7 @@
 #include "sched/current.h"
 #include "scope/scope.h"
 #include "task/kind.h"
+#include "task/loop_traced.h"
 #include "task/task.h"
 
 #include <errno.h>
@@ -140,9 +141,13 @@ uint64_t loop_run_block(struct loop *l, struct piece *p)
 {
 	uint64_t nr = min_u64(p->block, p->end - p->begin);
 	bool is_timed = l->is_auto || a_load(&l->nr_short, relaxed) < SAMPLES;
+	struct loop_place *told =
+		unlikely(l->name) ? loop_traced_begin() : NULL;
 	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
 	int rc = call_block(l, p->begin, p->begin + nr);
 
+	if (unlikely(told != NULL))
+		loop_traced_end(told);
 	if (unlikely(rc < 0))
 		stop_loop(l, rc, p, nr);
 	p->begin += nr;
@@ -187,6 +192,7 @@ void loop_enter(struct loop_place *p, struct loop *l, struct task *t)
 	self->loop = l;
 	self->loop_task = t;
 	p->now = l;
+	p->told.begin = 0;
 	p->ctx = (struct lkdf_ctx){
 		.ex = ex ? ex : l->rt->outside,
 		.owner = &loop_block_ops,
@@ -196,12 +202,14 @@ void loop_enter(struct loop_place *p, struct loop *l, struct task *t)
 	p->above = task_above(p, t);
 }
 
-void loop_leave(const struct loop_place *p)
+void loop_leave(struct loop_place *p)
 {
 	struct thread *self = thread_self();
 
 	if (!p->is_in)
 		return;
+	if (unlikely(p->told.begin))
+		loop_traced_leave(p);
 	self->loop = p->loop;
 	self->loop_task = p->task;
 	swap_current(self, p->outer);

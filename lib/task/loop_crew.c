@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "task/loop_crew.h"
 
-#include "base/clock.h"
 #include "base/futex.h"
 #include "core/completion.h"
 #include "core/item.h"
@@ -14,7 +13,6 @@
 #include "scope/deadline.h"
 #include "task/ctx.h"
 #include "task/kind.h"
-#include "task/traced.h"
 
 #include <stdlib.h>
 
@@ -138,25 +136,13 @@ static int member_body(struct lkdf_ctx *ctx, void *arg)
 	return 0;
 }
 
-/* As a body of the kind of pieces: so it is seen, recorded and watched. */
+/* As a body of the kind of pieces: so it is seen and watched. */
 static void call_member(struct executor *ex, struct turn *t,
 			struct lkdf_kind *k)
 {
 	struct lkdf_ctx ctx = { .ex = ex };
-	bool is_traced = a_load(&k->slow, relaxed) & SLOW_TRACED;
-	struct lkdf_stats_slice s = { .task = NO_SLICE_TASK };
 
-	if (is_traced) {
-		s.number = traced_begin_body(ex, k);
-		s.name = k->trace_name;
-		s.begin = clock_ticks();
-	}
 	kind_call(k, &ctx, member_body, t);
-	if (is_traced) {
-		s.end = clock_ticks();
-		trace_slice(ex->ring, &s);
-		usdt_3(body__end, &k->name[0], ex->now, s.end - s.begin);
-	}
 }
 
 static void take_turn(struct executor *ex, struct link_call *call)

@@ -82,7 +82,8 @@ static bool run_as_task(struct nested *n)
 /* True: the last half has ended, or there is none. */
 static bool collect_half(struct nested *n, int64_t timeout_ns)
 {
-	int rc = n->has_half ? event_wait(n->half, timeout_ns) : 0;
+	int rc = n->has_half ? event_wait_as(n->half, timeout_ns, "lkdf_for")
+			     : 0;
 
 	if (rc > 0)
 		return false;

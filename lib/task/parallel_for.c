@@ -10,6 +10,7 @@
 #include "task/ctx.h"
 #include "task/kind.h"
 #include "task/loop_crew.h"
+#include "task/loop_traced.h"
 #include "task/task.h"
 
 #include <errno.h>
@@ -231,6 +232,8 @@ int loop_start(struct loop *l)
 	l->rest_ticks = HUGE_VAL;
 	a_store(&l->nr_short, 0, relaxed);
 	a_store(&l->error, 0, relaxed);
+	if (unlikely(trace_is_recording(&l->rt->trace)))
+		loop_traced_open(l);
 	return get_kind(l->rt, &l->kind);
 }
 
@@ -395,7 +398,7 @@ static int run_outside(struct loop *l)
 		rc = loop_submit_piece(l, s, &p, &done);
 	else
 		rc = submit_all(l, s, &done);
-	return rc ? rc : loop_result(l, event_wait(done, -1));
+	return rc ? rc : loop_result(l, event_wait_as(done, -1, "lkdf_for"));
 }
 
 /* The body takes part itself where it need not send pieces to nodes. */

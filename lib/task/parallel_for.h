@@ -54,6 +54,9 @@ struct loop {
 	uint64_t block_ticks; /* what is shorter counts as short */
 	bool is_auto; /* how long blocks are is found by the clock */
 	bool probes; /* runs some blocks before it is cut */
+	uint32_t name; /* of its blocks, while somebody records; 0: nobody */
+	uint64_t open_ticks,
+		opened_by; /* the same: since when, by which body */
 	_Atomic(uint32_t) *is_taken; /* static: the part, by worker */
 
 	/* Any thread. */
@@ -139,9 +142,14 @@ struct loop_place {
 	struct loop *now;
 	struct task *above; /* NULL: none of the runtime */
 	struct lkdf_ctx ctx;
+
+	/* The body that a recording is told; begin 0: none. */
+	struct {
+		uint64_t begin, end, number;
+	} told;
 };
 void loop_enter(struct loop_place *p, struct loop *l, struct task *t);
-void loop_leave(const struct loop_place *p);
+void loop_leave(struct loop_place *p);
 
 /* The context of a loop's block, which goes on as nothing and holds nothing. */
 extern const struct owner_ops loop_block_ops;

@@ -12,13 +12,13 @@ static bool is_body(const struct lkdf_stats_slice *s)
 	return !(s->number >> 48);
 }
 
-/* Of a device's row, which is a lane of its own. */
+/* Of a device's row, or of a thread of the program: a lane of its own. */
 static bool is_of_row(const struct lkdf_stats_slice *s)
 {
 	uint64_t sort = s->number >> 48;
 
 	return sort == LKDF_SPAN_KERNEL || sort == LKDF_SPAN_COPY ||
-	       sort == LKDF_SPAN_ROOM;
+	       sort == LKDF_SPAN_ROOM || sort == LKDF_SPAN_BLOCKS;
 }
 
 static uint32_t lane_of(const struct carry *c, const struct lkdf_stats_slice *s)

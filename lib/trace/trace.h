@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/own_fd.h"
+#include "trace/callers.h"
 #include "trace/last_given.h"
 #include "trace/limits.h"
 #include "trace/probed.h"
@@ -109,6 +110,8 @@ struct trace {
 
 	/* The thread that starts and ends recordings, and the drain thread. */
 	struct last_given last_given;
+
+	struct callers callers; /* any thread */
 
 	/* Any thread: the uid of whoever woke a thread of the program last. */
 	_Atomic(uint64_t) waker;

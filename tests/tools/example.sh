@@ -61,10 +61,24 @@ quotes() {
 	ok $? "$(basename "$1") shows code that its programs have"
 }
 
+# is_judged NAME: the report of $dir/program has no finding of a recording that does
+# not tell why, and lkdf try no kind that is slower together
+is_judged() {
+	rm -f "$dir"/judged*
+	LKDF_TRACE="$dir/judged.lkdf" timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1 &&
+		"$build/lkdf" report "$dir/judged.lkdf" >"$dir/log" 2>&1 &&
+		grep -q '^What costs most' "$dir/log" &&
+		! grep -qE 'record again with|^  (1|2)  .*(Everybody waits|starve while)' "$dir/log"
+	ok $? "$1: its report is true" "$dir/log"
+	(cd "$dir" && timeout -k 5 120 "$build/lkdf" try -q -w 1,2 -- ./program) \
+		>"$dir/log" 2>"$dir/err" && ! grep -q 'meet in memory' "$dir/log"
+	ok $? "$1: lkdf try names no kind" "$dir/log"
+}
+
 # page_programs PAGE LINES LINES_OF_C VARIABLE...: each literal block of the page
 # that has a main() is a program of so many lines at most, and the next block is
 # what it prints, with each variable. $programs of them. A block ends where a
-# line of text begins.
+# line of text begins. $judge, where it is set, is called for each.
 page_programs() {
 	page=$1 lines=$2 lines_of_c=$3
 	shift 3
@@ -98,4 +112,5 @@ page_program() {
 	for v in "$@"; do
 		run "program $programs prints what the page says, $v" "$v"
 	done
+	[ -z "${judge:-}" ] || "$judge" "program $programs"
 }

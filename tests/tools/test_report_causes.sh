@@ -56,6 +56,15 @@ ok $? 'even work of which no chain is long: half as long is half of the run' "$l
 [ "$(halved order lookup)" = '50 %' ]
 ok $? 'a chain of one kind, too'
 
+told loops_even 'not cost and r["time"]["caller"] > r["time"]["all"] * 0.49
+	and [(x["name"], x["runs"], x["bodies"]) for x in r["loops"]]
+	== [("smooth", 20, 400)] and r["loops"][0]["uneven"] < 50000'
+ok $? 'a thread of the program that runs blocks works in the place of a worker'
+told loops_uneven 'f[0]["id"] == "loop" and "smooth" in f[0]["title"] and
+	160000000 < r["loops"][0]["uneven"] < 160100000'
+ok $? 'threads of a loop that do not end together have a finding'
+told loops_serial 'f[0]["id"] == "serial" and "submit" not in f[0]["fix"]'
+ok $? 'the program that computes between its loops has one, and none of tasks'
 made graph
 "$lkdf" report "$dir/graph.lkdf" >"$log"
 grep -q '^  1  .* 163 [^ ]*s: too short for advice' "$log" &&

@@ -16,7 +16,6 @@
 /* Below these shares of worker time there is nothing to tell. */
 #define LEAST_IDLE WORTH_TELLING
 #define LEAST_TAKEN 0.03
-#define LEAST_ENTER 0.05
 /* In bodies: with less of it a program waits for what comes to it. */
 #define LEAST_LOADED 0.1
 /* Half of the tasks of each kind begin so soon after they are ready, in ns: a
@@ -58,7 +57,8 @@ double find_share(const struct report *r, enum time_class c)
 
 double find_in_bodies(const struct report *r)
 {
-	return find_share(r, TIME_BODY) + find_share(r, TIME_KERNEL);
+	return find_share(r, TIME_BODY) + find_share(r, TIME_KERNEL) +
+	       find_share(r, TIME_CALLER);
 }
 
 bool find_is_small(const struct report *r, double share, double least)
@@ -67,8 +67,8 @@ bool find_is_small(const struct report *r, double share, double least)
 }
 
 /* The kind for which a number is greatest; NULL: all are 0. */
-static const struct kind *most(const struct report *r,
-			       double (*number)(const struct kind *))
+const struct kind *find_most(const struct report *r,
+			     double (*number)(const struct kind *))
 {
 	const struct kind *found = NULL;
 	uint32_t i;
@@ -80,7 +80,7 @@ static const struct kind *most(const struct report *r,
 	return found;
 }
 
-static const char *name_of(const struct report *r, const struct kind *k)
+const char *find_kind_name(const struct report *r, const struct kind *k)
 {
 	return k ? r->info.name[k->name] : "?";
 }
@@ -93,11 +93,6 @@ static double blame_starved(const struct kind *k)
 static double asleep(const struct kind *k)
 {
 	return (double)k->asleep;
-}
-
-static double op_total(const struct kind *k)
-{
-	return (double)k->op_total;
 }
 
 /* Of kinds that wait for workers: those of the pool wait for its threads. */
@@ -123,7 +118,7 @@ static double spread(const struct kind *k)
 static void all_wait(struct report *r, struct finding *f, const struct kind *k,
 		     double part)
 {
-	const char *name = name_of(r, k);
+	const char *name = find_kind_name(r, k);
 
 	PUT(f->title, "Everybody waits for %s, which began last", name);
 	PUT(f->why,
@@ -171,7 +166,7 @@ static bool is_service(const struct report *r)
 
 static void not_loaded(struct report *r)
 {
-	const struct kind *k = most(r, waited);
+	const struct kind *k = find_most(r, waited);
 	struct finding *f = find_add(r, "load", FINDING_BOUND, 0);
 
 	PUT(f->title, "Not loaded: workers are in bodies for %s of their time",
@@ -179,17 +174,17 @@ static void not_loaded(struct report *r)
 	PUT(f->why,
 	    "Tasks come from outside, and none lies while a worker is idle for "
 	    "long: %s waits longest, 1 %% of its tasks %s and more.",
-	    name_of(r, k), words_time(k ? k->waited99 : 0).text);
+	    find_kind_name(r, k), words_time(k ? k->waited99 : 0).text);
 	PUT(f->fix, "nothing: record again under load");
 }
 
 static void little_to_do(struct report *r)
 {
-	const struct kind *k = most(r, blame_starved);
+	const struct kind *k = find_most(r, blame_starved);
 	double part = k ? k->blame_starved / (double)r->time[TIME_STARVED] : 0;
 	struct finding *f = find_add(r, "starved", FINDING_COST,
 				     find_share(r, TIME_STARVED));
-	const char *name = name_of(r, k);
+	const char *name = find_kind_name(r, k);
 
 	f->at = r->starved.at;
 	if (!k || part < 0.25) {
@@ -228,7 +223,7 @@ static void little_to_do(struct report *r)
 
 static void idle_of_unknown_cause(struct report *r)
 {
-	const struct kind *k = most(r, blame_starved);
+	const struct kind *k = find_most(r, blame_starved);
 	struct finding *f =
 		find_add(r, "idle", FINDING_COST, find_share(r, TIME_STARVED));
 
@@ -238,7 +233,7 @@ static void idle_of_unknown_cause(struct report *r)
 	    "%s of worker time is between bodies, most of it while %s ran "
 	    "elsewhere; the longest gap is %s. This recording does not say "
 	    "since when tasks were ready, so the cause stays open.",
-	    words_time(r->time[TIME_STARVED]).text, name_of(r, k),
+	    words_time(r->time[TIME_STARVED]).text, find_kind_name(r, k),
 	    words_time(r->starved.size).text);
 	PUT(f->fix, "record again with this version of the library");
 }
@@ -246,9 +241,17 @@ static void idle_of_unknown_cause(struct report *r)
 /* The thread that begins regions is in most of them itself. */
 static bool is_of_regions(const struct report *r)
 {
-	const struct kind *k = most(r, blame_starved);
+	const struct kind *k = find_most(r, blame_starved);
 
 	return k && k->is_member;
+}
+
+static void submits_or_computes(struct report *r)
+{
+	if (r->nr_outside_loops * 2 > r->nr_outside)
+		find_serial(r);
+	else
+		find_submission(r);
 }
 
 static void find_starved(struct report *r)
@@ -263,20 +266,22 @@ static void find_starved(struct report *r)
 		find_held(r);
 	else if (r->starved_full * 2 > starved)
 		find_full(r);
+	else if (r->starved_loop * 2 > starved)
+		find_uneven(r);
 	else if (find_order(r) || find_pool_busy(r))
 		return;
 	else if (is_service(r))
 		not_loaded(r);
 	else if (!is_of_regions(r) && is_from_outside(r, LEAST_SUBMITTED) &&
 		 r->starved_before_last * 2 > starved)
-		find_submission(r);
+		submits_or_computes(r);
 	else if (!find_device(r))
 		little_to_do(r);
 }
 
 static void find_late(struct report *r)
 {
-	const struct kind *k = most(r, waited);
+	const struct kind *k = find_most(r, waited);
 	struct finding *f;
 
 	if (find_is_small(r, find_share(r, TIME_LATE), LEAST_IDLE))
@@ -292,7 +297,7 @@ static void find_late(struct report *r)
 	    "For %s of worker time a worker was idle although a task was "
 	    "ready. %s waits longest: %s in the middle, 1 %% of them %s and "
 	    "more.",
-	    words_time(r->time[TIME_LATE]).text, name_of(r, k),
+	    words_time(r->time[TIME_LATE]).text, find_kind_name(r, k),
 	    words_time(k ? k->waited50 : 0).text,
 	    words_time(k ? k->waited99 : 0).text);
 	PUT(f->fix, "%s",
@@ -313,7 +318,7 @@ static bool is_seen(const struct report *r)
 
 static void find_asleep(struct report *r)
 {
-	const struct kind *k = most(r, asleep);
+	const struct kind *k = find_most(r, asleep);
 	uint64_t other = r->time[TIME_ASLEEP] - r->futex_ns;
 	double cost = share_of(other, worker_time(r));
 	struct finding *f;
@@ -323,66 +328,25 @@ static void find_asleep(struct report *r)
 		return;
 	f = find_add(r, "asleep", FINDING_COST, cost);
 	PUT(f->title, "Bodies sleep: %s is not on a CPU all of its time",
-	    name_of(r, k));
+	    find_kind_name(r, k));
 	PUT(f->why,
 	    "%s of worker time was spent asleep within bodies%s, %s of it in "
 	    "%s (%s in the middle, 1 %% of them %s and more): %sa page fault "
 	    "from disk, or a call that blocks.",
 	    words_time(other).text, r->futex_ns ? ", not on futex words" : "",
 	    words_share(k ? share_of(k->asleep, r->time[TIME_ASLEEP]) : 0).text,
-	    name_of(r, k), words_time(k ? k->p50 : 0).text,
+	    find_kind_name(r, k), words_time(k ? k->p50 : 0).text,
 	    words_time(k ? k->p99 : 0).text,
 	    r->futex_ns || is_seen(r) ? "" : "a lock that others hold, ");
 	find_source(f, find_cpu_source(r));
 	if (r->futex_ns || is_seen(r))
 		PUT(f->fix, "LKDF_BLOCKING for kinds that block, as %s may be",
-		    name_of(r, k));
+		    find_kind_name(r, k));
 	else
 		PUT(f->fix,
 		    "lkdf_limit_create() instead of a lock around %s; "
 		    "LKDF_BLOCKING for kinds that block",
-		    name_of(r, k));
-}
-
-static void find_io(struct report *r)
-{
-	const struct kind *k = most(r, op_total);
-	struct finding *f;
-
-	if (find_is_small(r, find_share(r, TIME_IO), LEAST_TAKEN))
-		return;
-	f = find_add(r, "io", FINDING_COST, find_share(r, TIME_IO));
-	PUT(f->title, "Workers wait for operations, most of them %s",
-	    name_of(r, k));
-	PUT(f->why,
-	    "For %s of worker time nothing was ready while operations were "
-	    "under way: %.1f on average, %u at most. %s takes %s in the "
-	    "middle, 1 %% of them %s and more.",
-	    words_time(r->time[TIME_IO]).text, r->mean_ops, r->most_ops,
-	    name_of(r, k), words_time(k ? k->op50 : 0).text,
-	    words_time(k ? k->op99 : 0).text);
-	PUT(f->fix,
-	    "keep more operations under way at a time (a larger window, "
-	    "max_tasks of the scope), or use a faster device");
-}
-
-static void find_enter(struct report *r)
-{
-	struct finding *f;
-
-	if (find_is_small(r, find_share(r, TIME_ENTER), LEAST_ENTER))
-		return;
-	f = find_add(r, "enter", FINDING_COST, find_share(r, TIME_ENTER));
-	PUT(f->title, "Workers give operations to the kernel for long");
-	PUT(f->why,
-	    "%s of worker time in %s calls of io_uring_enter(2), %s each: "
-	    "operations that the kernel does at once, in the caller.",
-	    words_time(r->time[TIME_ENTER]).text,
-	    words_count(r->nr_enters).text,
-	    words_time(r->time[TIME_ENTER] / (r->nr_enters ? r->nr_enters : 1))
-		    .text);
-	PUT(f->fix, "fewer, larger operations, or more of them under way at a "
-		    "time: one call gives several");
+		    find_kind_name(r, k));
 }
 
 /* Some bodies of the kind lost their CPU for long. */
@@ -395,13 +359,13 @@ static void put_spread(const struct report *r, struct finding *f,
 		snprintf(f->why + used, sizeof(f->why) - used,
 			 " %s takes %s in the middle, but 1 %% of them %s and "
 			 "more.",
-			 name_of(r, k), words_time(k->p50).text,
+			 find_kind_name(r, k), words_time(k->p50).text,
 			 words_time(k->p99).text);
 }
 
 static void find_taken(struct report *r)
 {
-	const struct kind *k = most(r, spread);
+	const struct kind *k = find_most(r, spread);
 	struct finding *f;
 
 	if (find_is_small(r, find_share(r, TIME_TAKEN), LEAST_TAKEN))
@@ -423,7 +387,7 @@ static void find_taken(struct report *r)
 
 static void find_runtime(struct report *r)
 {
-	const struct kind *k = most(r, total);
+	const struct kind *k = find_most(r, total);
 	struct finding *f;
 
 	if (find_is_small(r, find_share(r, TIME_RUNTIME), LEAST_IDLE) ||
@@ -434,8 +398,8 @@ static void find_runtime(struct report *r)
 	PUT(f->why,
 	    "%s between two bodies on average; %s, which there is most of, "
 	    "takes %s in the middle.",
-	    words_time(r->time[TIME_RUNTIME] / nr_tasks(r)).text, name_of(r, k),
-	    words_time(k ? k->p50 : 0).text);
+	    words_time(r->time[TIME_RUNTIME] / nr_tasks(r)).text,
+	    find_kind_name(r, k), words_time(k ? k->p50 : 0).text);
 	PUT(f->fix, "more work in each task, lkdf_for() for ranges, or "
 		    "a sealed graph instead of tasks one by one");
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * find_gang.c, devices.c, kernel.c, limits.c, narrow.c, order.c, pool.c,
- * submission.c, waits.c.
+ * find_io.c, find_gang.c, devices.c, kernel.c, limits.c, loops.c, narrow.c,
+ * order.c, pool.c, submission.c, waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -13,6 +13,11 @@
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost);
 double find_share(const struct report *r, enum time_class c);
+/* The kind for which a number is greatest; NULL: all are 0. */
+const struct kind *find_most(const struct report *r,
+			     double (*number)(const struct kind *));
+/* Its name; "?" without one. */
+const char *find_kind_name(const struct report *r, const struct kind *k);
 /* In bodies and on a CPU, in the kernel or not. */
 double find_in_bodies(const struct report *r);
 /* A share of worker time is not worth telling, unless all is asked for. */
@@ -39,10 +44,14 @@ void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);
 void find_held(struct report *r);
+void find_io(struct report *r);
+void find_enter(struct report *r);
 void find_full(struct report *r);
 void find_narrow(struct report *r);
 void find_pool(struct report *r);
 void find_submission(struct report *r);
+void find_uneven(struct report *r);
+void find_serial(struct report *r);
 
 /* Most of the run is a chain of tasks that wait for the same data: told. */
 bool find_order(struct report *r);

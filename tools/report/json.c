@@ -159,6 +159,24 @@ static void write_limits(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
+static void write_loops(const struct report *r, struct json *j)
+{
+	const struct loop_sum *l;
+
+	json_open(j, "loops", '[');
+	for (l = r->loop; l < r->loop + r->nr_loops; l++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "name", kind_name(r, l->kind));
+		put_size(j, "runs", l->nr);
+		put_size(j, "bodies", l->nr_blocks);
+		put_size(j, "wall", l->wall);
+		put_size(j, "uneven", l->uneven);
+		put_size(j, "worst", l->worst);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_waits(const struct report *r, struct json *j)
 {
 	const struct wait_sum *w;
@@ -294,6 +312,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 		write_finding(&r->finding[i], j);
 	json_close(j, ']');
 	rc = write_kinds(r, j);
+	write_loops(r, j);
 	write_limits(r, j);
 	write_waits(r, j);
 	json_requests(r, j);

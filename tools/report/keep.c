@@ -218,7 +218,7 @@ static void keep_mark(struct load *l, const struct trace_span *s,
 		};
 }
 
-/* A kernel, or a copy. */
+/* A kernel, a copy, or blocks of a loop. */
 static void keep_work(struct load *l, const struct trace_span *s,
 		      const struct span *at)
 {
@@ -232,7 +232,8 @@ static void keep_work(struct load *l, const struct trace_span *s,
 	if (s->sort == LKDF_SPAN_COPY) {
 		l->r->lane[s->lane].bytes += (uint64_t)s->value;
 		l->r->nr_copies++;
-	} else if (s->value >= 0 && s->value < UINT32_MAX) {
+	} else if (s->sort == LKDF_SPAN_KERNEL && s->value >= 0 &&
+		   s->value < UINT32_MAX) {
 		body.task = (uint32_t)s->value;
 	}
 	keep_body(l, s->lane, &body, &s->links);
@@ -273,6 +274,7 @@ static void keep_span(void *u, const struct trace_span *s)
 		break;
 	case LKDF_SPAN_KERNEL:
 	case LKDF_SPAN_COPY:
+	case LKDF_SPAN_BLOCKS:
 		keep_work(l, s, &at);
 		break;
 	case LKDF_SPAN_ROOM:
@@ -345,7 +347,7 @@ static void keep_lane(void *u, const struct trace_lane *t)
 	struct load *l = u;
 	struct lane *lane = &l->r->lane[t->lane];
 
-	lane->kind = LANE_DEVICE;
+	lane->kind = t->sort == LKDF_LANE_THREAD ? LANE_THREAD : LANE_DEVICE;
 	lane->has_started = true;
 	lane->sort = t->sort;
 	lane->device = t->device;

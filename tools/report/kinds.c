@@ -38,6 +38,12 @@ static uint32_t hist_row(uint64_t size)
 	return i;
 }
 
+/* A loop has all of its blocks from its begin on. */
+static bool has_waited(const struct report *r, const struct slice *s)
+{
+	return s->ready != NO_TIME && !r->kind[s->kind].is_loop;
+}
+
 static void count_bodies(struct report *r)
 {
 	const struct slice *s = r->slice, *end = s + r->nr_slices;
@@ -46,8 +52,8 @@ static void count_bodies(struct report *r)
 	for (; s < end; s++) {
 		r->kind[s->kind].nr++;
 		r->kind[s->kind].nr_first += s->lane == 0;
-		r->kind[s->kind].nr_waited += s->ready != NO_TIME;
-		if (s->ready != NO_TIME)
+		r->kind[s->kind].nr_waited += has_waited(r, s);
+		if (has_waited(r, s))
 			r->kind[s->kind].waited += s->begin - s->ready;
 		r->kind[s->kind].nr_pooled +=
 			r->lane[s->lane].kind == LKDF_EXECUTOR_BLOCKING;
@@ -106,7 +112,7 @@ static void fill_piles(struct piles *p, const struct report *r, enum pile pile)
 		p->time[p->first[r->op[i].kind] + p->used[r->op[i].kind]++] =
 			r->op[i].end - r->op[i].begin;
 	for (; pile != PILE_OP && s < end; s++) {
-		if (pile == PILE_WAITED && s->ready == NO_TIME)
+		if (pile == PILE_WAITED && !has_waited(r, s))
 			continue;
 		p->time[p->first[s->kind] + p->used[s->kind]++] =
 			pile == PILE_LENGTH ? s->end - s->begin

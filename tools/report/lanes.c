@@ -235,10 +235,10 @@ static void write_taken(struct packer *p, const struct lane *l)
 static void write_lane(struct packer *p, const struct lane *l)
 {
 	static const char *const words[] = { "worker", "blocking", "outside",
-					     "device" };
+					     "device", "thread" };
 	char label[80];
 
-	if (l->kind == LANE_DEVICE)
+	if (l->kind == LANE_DEVICE || l->kind == LANE_THREAD)
 		snprintf(label, sizeof(label), "%s", l->label);
 	else if (l->kind == LKDF_EXECUTOR_OUTSIDE)
 		snprintf(label, sizeof(label), "outside");

@@ -105,7 +105,8 @@ static void see_span(void *u, const struct trace_span *s)
 	if (!c)
 		return;
 	c->enters += s->sort == LKDF_SPAN_ENTER;
-	if (s->sort == LKDF_SPAN_KERNEL || s->sort == LKDF_SPAN_COPY) {
+	if (s->sort == LKDF_SPAN_KERNEL || s->sort == LKDF_SPAN_COPY ||
+	    s->sort == LKDF_SPAN_BLOCKS) {
 		c->slices++;
 		l->nr_slices++;
 	}
@@ -312,6 +313,7 @@ void report_unload(struct report *r)
 	free(r->remote_of);
 	free(r->limit);
 	free(r->wait_sum);
+	free(r->loop);
 	free(r->region);
 	free(r->mark);
 	free(r->away);

@@ -8,7 +8,7 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
-#include "probe/where.h"
+#include "report/model_probe.h"
 #include "trace/read.h"
 
 #define NO_SLICE UINT32_MAX
@@ -26,11 +26,13 @@
 #define MAX_DEVICES 64u
 /* The kind of a lane that is no thread, beside enum lkdf_executor_kind. */
 #define LANE_DEVICE 3u
+#define LANE_THREAD 4u /* of the program, in blocks of loops */
 
 /* Disjoint; over all workers they add up to workers x wall. */
 enum time_class {
 	TIME_BODY, /* in bodies, on a CPU */
 	TIME_KERNEL, /* in bodies, on a CPU, in the kernel */
+	TIME_CALLER, /* idle, a thread of the program ran a loop in its place */
 	TIME_TAKEN, /* with work, waiting for a CPU */
 	TIME_ASLEEP, /* asleep in bodies */
 	TIME_ENTER, /* in io_uring_enter(2) */
@@ -142,6 +144,16 @@ struct limit {
 	struct place at; /* the longest */
 };
 
+/* Runs of loops of one name. */
+struct loop_sum {
+	uint16_t kind;
+	uint64_t nr, nr_blocks; /* runs, bodies */
+	uint64_t wall; /* from the begin of each to its last end */
+	uint64_t uneven; /* threads that had ended waited for the last */
+	uint64_t worst; /* the same, of one run: */
+	struct place at;
+};
+
 /* Waits for memory of a device, in its row for them. */
 struct room {
 	uint64_t nr, total, max;
@@ -246,43 +258,6 @@ struct chain {
 	bool has_room; /* the program waited for room, for a step of it */
 };
 
-#define FUTEX_KINDS 6u
-#define MAX_FUTEXES 64u
-
-struct futex_kind {
-	uint16_t kind; /* or NO_KIND */
-	uint64_t sleeps, slept, samples;
-};
-
-/* A futex word in which bodies met, as the probe has it. */
-struct futex {
-	uint64_t address;
-	uint64_t sleeps, slept; /* ns */
-	uint64_t samples, waits; /* inside futex(2); of these to wait */
-	uint64_t wait_nodes, wake_nodes; /* bits */
-	uint64_t time; /* asleep, and on a CPU inside futex(2) */
-	uint32_t nr_kinds;
-	struct futex_kind kind[FUTEX_KINDS]; /* the most time first */
-	uint64_t wakes; /* sleeps that a thread ended which the probe saw */
-	uint32_t waker_tid, waker_name; /* the last one, the kind of its body */
-	int32_t waker; /* its executor; -1: none */
-	struct where where;
-	char text[256]; /* where it lies */
-};
-
-#define MAX_STACKS 32u
-
-/* Callers in bodies, as the probe has them. */
-struct stack {
-	uint32_t sort; /* enum lkdf_stack_sort */
-	uint16_t kind; /* or NO_KIND */
-	uint32_t futex; /* 1 + its word's number in report.futex; 0: none there
-			 */
-	uint64_t word, count;
-	double share; /* of those of this sort and word */
-	char frames[768]; /* a line each, the innermost first */
-};
-
 enum finding_sort {
 	FINDING_COST, /* costs a share of worker time */
 	FINDING_BYTES, /* known in bytes only */
@@ -320,24 +295,6 @@ struct gap {
 struct facts {
 	bool links, ready, flow, ops, enter, cpu, bytes, waits, park, edges;
 	bool probe, kernel;
-};
-
-/* Threads of one name that got the CPU of a worker. */
-#define PREEMPTORS 16
-
-struct preemptor {
-	char name[32];
-	uint64_t nr;
-};
-
-/* A kind that fewer workers ran than there were, by events. */
-#define NARROW_KINDS 16
-
-struct narrow_kind {
-	uint32_t name, workers; /* so many ran it, at last */
-	uint32_t source; /* who has seen that its bodies meet */
-	uint64_t since; /* NO_TIME: all run it */
-	uint64_t ns; /* for so long so far */
 };
 
 struct report {
@@ -387,15 +344,21 @@ struct report {
 	uint64_t nr_enters, last_outside, starved_before_last;
 	uint64_t starved_held; /* while tasks waited for limits */
 	uint64_t starved_device; /* while a device was at work */
+	uint64_t starved_loop; /* while blocks of loops ran */
 	uint64_t starved_pool; /* while the blocking pool ran bodies */
 	uint64_t starved_waited; /* while a thread outside waited for tasks */
 	uint64_t starved_full; /* while a thread outside waited for room */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */
+	uint64_t nr_outside_loops; /* of these, blocks of loops */
 	double blame_nobody;
 
 	/* limits.c, the longest total first */
 	struct limit *limit;
 	uint32_t nr_limits;
+
+	/* loops.c, the longest first */
+	struct loop_sum *loop;
+	uint32_t nr_loops;
 
 	/* waits.c, the longest total first */
 	struct wait_sum *wait_sum;
@@ -476,6 +439,7 @@ void report_unload(struct report *r);
 int report_sweep(struct report *r);
 int report_limits(struct report *r);
 int report_waits(struct report *r);
+int report_loops(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);
 int report_requests(struct report *r);

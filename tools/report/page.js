@@ -72,7 +72,7 @@ function shape(tag, attributes, text) {
 const page = document.getElementById("page");
 const classes = D.classes.map(c => ({
 	...c, time: D.time[c.id], colour: `var(--${c.id})`,
-}));
+})).filter(c => c.time || c.id !== "caller");
 
 function heading() {
 	const file = D.file.replace(/.*\//, ""), title = D.program || file;
@@ -473,6 +473,7 @@ drawTimeline();
 kindTable();
 chainAndNodes();
 requests();
+loops();
 waits();
 futexes();
 stacks();

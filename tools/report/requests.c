@@ -147,7 +147,7 @@ static int gather(struct roots *x)
 	if (!r->request)
 		return -ENOMEM;
 	for (i = 0; i < r->nr_slices; i++)
-		if (x->root[i] == i)
+		if (x->root[i] == i && !r->kind[s[i].kind].is_loop)
 			r->request[r->nr_requests++] = (struct request){
 				.name = r->kind[s[i].kind].name,
 				.root = i,

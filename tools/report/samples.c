@@ -97,7 +97,7 @@ static void correct(struct samples *s, struct lane *l, uint32_t i, uint32_t *at)
 	slept = slept < whole ? whole - slept : 0;
 	slept = slept > whole - size ? slept - (whole - size) : 0;
 	idle = row[TIME_LATE] + row[TIME_IO] + row[TIME_STARVED] +
-	       row[TIME_ENTER];
+	       row[TIME_CALLER] + row[TIME_ENTER];
 	if (s->r->has.park && !s->r->info.events_lost)
 		idle = parked(l, at, a->at, to) + row[TIME_ENTER];
 	/* The probe knows of so much for sure. */

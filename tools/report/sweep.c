@@ -18,7 +18,7 @@
 
 /* Readings of the clocks. */
 struct clocks {
-	uint64_t late, io, starved;
+	uint64_t late, io, starved, caller;
 	double blame, blame_starved;
 };
 
@@ -27,6 +27,7 @@ struct worker {
 	struct clocks began; /* the span */
 	struct clocks gap; /* the gap around it */
 	struct samples samples;
+	bool is_caller; /* a thread of the program, in blocks of loops */
 };
 
 struct sweep {
@@ -39,6 +40,8 @@ struct sweep {
 	uint64_t *op_end, next_op, next_op_end;
 	struct edges when[NR_WHEN];
 	uint32_t nr_ready_now, nr_ops_now, nr_busy, nr_idle;
+	uint32_t nr_walkers, nr_callers; /* of these: in blocks, now */
+	uint32_t nr_loops; /* blocks that run */
 	double ops_area;
 };
 
@@ -66,6 +69,17 @@ static void sift_down(struct sweep *s, uint32_t i)
 	}
 }
 
+/* Workers that are idle while a thread of the program does their work. */
+static uint32_t nr_replaced(const struct sweep *s)
+{
+	return s->nr_callers < s->nr_idle ? s->nr_callers : s->nr_idle;
+}
+
+static uint32_t nr_working(const struct sweep *s)
+{
+	return s->nr_busy + nr_replaced(s);
+}
+
 /* Adds what happened from s->at to t to the curves. */
 static void draw(struct sweep *s, uint64_t t)
 {
@@ -78,7 +92,7 @@ static void draw(struct sweep *s, uint64_t t)
 		if (to > (double)t)
 			to = (double)t;
 		if (to > from)
-			r->busy[bin] += s->nr_busy * (to - from) / width;
+			r->busy[bin] += nr_working(s) * (to - from) / width;
 		if (s->nr_ready_now > r->ready_max[bin])
 			r->ready_max[bin] = s->nr_ready_now;
 		if (s->nr_ops_now > r->ops_max[bin])
@@ -86,39 +100,52 @@ static void draw(struct sweep *s, uint64_t t)
 	}
 }
 
+/* So many workers have starved for dt. */
+static void add_starved(struct sweep *s, uint64_t t, uint64_t dt)
+{
+	struct report *r = s->r;
+
+	if (s->nr_loops)
+		r->starved_loop += dt;
+	else if (when_is(&s->when[WAITED]))
+		r->starved_waited += dt;
+	else if (t <= r->last_outside)
+		r->starved_before_last += dt;
+	if (when_is(&s->when[FULL]))
+		r->starved_full += dt;
+	if (when_is(&s->when[HELD]))
+		r->starved_held += dt;
+	if (when_is(&s->when[DEVICE]))
+		r->starved_device += dt;
+	if (when_is(&s->when[POOL]))
+		r->starved_pool += dt;
+}
+
 static void advance(struct sweep *s, uint64_t t)
 {
 	struct report *r = s->r;
-	uint64_t dt = t - s->at;
+	uint64_t dt = t - s->at, rest;
+	uint32_t nr = s->nr_idle - nr_replaced(s);
 	double blame = 0;
 
 	if (!dt)
 		return;
 	draw(s, t);
-	if (s->nr_busy)
-		blame = (double)dt * s->nr_idle / s->nr_busy;
+	if (s->nr_busy + s->nr_callers)
+		blame = (double)dt * nr / (s->nr_busy + s->nr_callers);
 	else
-		r->blame_nobody += (double)dt * s->nr_idle;
+		r->blame_nobody += (double)dt * nr;
 	s->now.blame += blame;
+	rest = s->nr_idle ? dt * nr / s->nr_idle : 0;
+	s->now.caller += dt - rest;
 	if (s->nr_ready_now) {
-		s->now.late += dt;
+		s->now.late += rest;
 	} else if (s->nr_ops_now) {
-		s->now.io += dt;
+		s->now.io += rest;
 	} else {
-		s->now.starved += dt;
+		s->now.starved += rest;
 		s->now.blame_starved += blame;
-		if (when_is(&s->when[WAITED]))
-			r->starved_waited += dt * s->nr_idle;
-		else if (t <= r->last_outside)
-			r->starved_before_last += dt * s->nr_idle;
-		if (when_is(&s->when[FULL]))
-			r->starved_full += dt * s->nr_idle;
-		if (when_is(&s->when[HELD]))
-			r->starved_held += dt * s->nr_idle;
-		if (when_is(&s->when[DEVICE]))
-			r->starved_device += dt * s->nr_idle;
-		if (when_is(&s->when[POOL]))
-			r->starved_pool += dt * s->nr_idle;
+		add_starved(s, t, rest * s->nr_idle);
 	}
 	s->ops_area += (double)dt * s->nr_ops_now;
 	s->at = t;
@@ -133,21 +160,35 @@ static void note_gap(struct gap *g, uint64_t size, const struct worker *w)
 				(int32_t)w->walk.lane->executor };
 }
 
+/* A body is over, or another one begins within it. */
+static void account_body(struct sweep *s, struct worker *w, uint64_t size)
+{
+	const struct clocks *a = &w->began, *b = &s->now;
+	struct kind *k = &s->r->kind[s->r->slice[w->walk.body].kind];
+
+	s->nr_loops -= k->is_loop;
+	k->blame += b->blame - a->blame;
+	k->blame_starved += b->blame_starved - a->blame_starved;
+	if (w->is_caller) {
+		s->nr_callers--;
+		return;
+	}
+	s->nr_busy--;
+	k->total += size;
+	w->samples.now[TIME_BODY] += size;
+}
+
 /* The span is over: its time goes where it belongs. */
 static void account(struct sweep *s, struct worker *w)
 {
 	uint64_t size = w->walk.end - w->walk.begin, *t = w->samples.now;
 	const struct clocks *a = &w->began, *b = &s->now;
-	struct kind *k;
 
+	if (w->is_caller && w->walk.state != WALK_BODY)
+		return;
 	switch (w->walk.state) {
 	case WALK_BODY:
-		s->nr_busy--;
-		t[TIME_BODY] += size;
-		k = &s->r->kind[s->r->slice[w->walk.body].kind];
-		k->total += size;
-		k->blame += b->blame - a->blame;
-		k->blame_starved += b->blame_starved - a->blame_starved;
+		account_body(s, w, size);
 		break;
 	case WALK_ENTER:
 		t[TIME_ENTER] += size;
@@ -160,6 +201,7 @@ static void account(struct sweep *s, struct worker *w)
 		t[TIME_LATE] += b->late - a->late;
 		t[TIME_IO] += b->io - a->io;
 		t[TIME_STARVED] += b->starved - a->starved;
+		t[TIME_CALLER] += b->caller - a->caller;
 		if (w->walk.end != w->walk.gap_end)
 			break;
 		note_gap(&s->r->starved, b->starved - w->gap.starved, w);
@@ -177,6 +219,15 @@ static void start_bodies(struct sweep *s, const struct walk *w)
 		s->nr_ready_now -= s->r->slice[i].ready != NO_TIME;
 }
 
+static void begin_body(struct sweep *s, const struct worker *w)
+{
+	s->nr_loops += s->r->kind[s->r->slice[w->walk.body].kind].is_loop;
+	if (w->is_caller)
+		s->nr_callers++;
+	else
+		s->nr_busy++;
+}
+
 /* The next span of a worker: 1; 0: none; -ENOMEM. */
 static int begin_span(struct sweep *s, struct worker *w)
 {
@@ -188,8 +239,9 @@ static int begin_span(struct sweep *s, struct worker *w)
 	if (!rc)
 		return 0;
 	w->began = s->now;
-	s->nr_busy += w->walk.state == WALK_BODY;
-	if (w->walk.state != WALK_IDLE)
+	if (w->walk.state == WALK_BODY)
+		begin_body(s, w);
+	if (w->walk.state != WALK_IDLE || w->is_caller)
 		return 1;
 	s->nr_idle++;
 	if (w->walk.gap_begin == w->walk.begin)
@@ -203,7 +255,8 @@ static int step_worker(struct sweep *s)
 	int rc;
 
 	account(s, w);
-	samples_span(&w->samples, w->walk.end);
+	if (!w->is_caller)
+		samples_span(&w->samples, w->walk.end);
 	rc = begin_span(s, w);
 	if (rc < 0)
 		return rc;
@@ -251,7 +304,7 @@ static int sweep_all(struct sweep *s)
 	int rc = 0;
 
 	change_counts(s);
-	for (uint32_t i = 0; i < s->r->nr_workers && !rc; i++) {
+	for (uint32_t i = 0; i < s->nr_walkers && !rc; i++) {
 		rc = begin_span(s, &s->worker[i]);
 		if (rc == 1)
 			s->heap[s->nr_heap++] = i;
@@ -268,7 +321,21 @@ static int sweep_all(struct sweep *s)
 	return rc;
 }
 
-/* Only bodies on workers are waited for by workers. */
+/* Bodies that workers run, or threads of the program instead of one. */
+static bool is_walked(const struct lane *l)
+{
+	return l->kind == LKDF_EXECUTOR_WORKER || l->kind == LANE_THREAD;
+}
+
+static void note_outside(struct report *r, const struct slice *s)
+{
+	r->nr_outside++;
+	r->nr_outside_loops += r->kind[s->kind].is_loop;
+	if (s->ready > r->last_outside)
+		r->last_outside = s->ready;
+}
+
+/* Only bodies of these are waited for by workers. */
 static int gather_ready(struct sweep *s)
 {
 	struct report *r = s->r;
@@ -278,15 +345,12 @@ static int gather_ready(struct sweep *s)
 	s->ready = malloc((r->nr_slices + 1ull) * sizeof(*s->ready));
 	spare = malloc((r->nr_slices + 1ull) * sizeof(*spare));
 	for (i = 0; s->ready && spare && i < r->nr_slices; i++) {
-		if (r->lane[r->slice[i].lane].kind != LKDF_EXECUTOR_WORKER ||
+		if (!is_walked(&r->lane[r->slice[i].lane]) ||
 		    r->slice[i].ready == NO_TIME)
 			continue;
 		s->ready[s->nr_ready++] = r->slice[i].ready;
-		if (!r->slice[i].is_outside)
-			continue;
-		r->nr_outside++;
-		if (r->slice[i].ready > r->last_outside)
-			r->last_outside = r->slice[i].ready;
+		if (r->slice[i].is_outside)
+			note_outside(r, &r->slice[i]);
 	}
 	if (s->ready && spare)
 		sort_times(s->ready, spare, s->nr_ready);
@@ -309,22 +373,32 @@ static int gather_ops(struct sweep *s)
 	return spare && s->op_end ? 0 : -ENOMEM;
 }
 
-static int start_workers(struct sweep *s)
+/* Workers come first. */
+static void start_walkers(struct sweep *s, uint32_t kind)
 {
 	struct report *r = s->r;
-	uint32_t i, nr = 0;
+	struct worker *w;
+	uint32_t i;
 
-	s->worker = calloc(r->nr_workers + 1ull, sizeof(*s->worker));
-	s->heap = calloc(r->nr_workers + 1ull, sizeof(*s->heap));
+	for (i = 0; i < r->nr_lanes; i++) {
+		if (r->lane[i].kind != kind || !r->lane[i].has_started)
+			continue;
+		w = &s->worker[s->nr_walkers++];
+		w->is_caller = kind != LKDF_EXECUTOR_WORKER;
+		walk_start(&w->walk, r, &r->lane[i]);
+		if (!w->is_caller)
+			samples_start(&w->samples, r, &r->lane[i]);
+	}
+}
+
+static int start_workers(struct sweep *s)
+{
+	s->worker = calloc(s->r->nr_lanes + 1ull, sizeof(*s->worker));
+	s->heap = calloc(s->r->nr_lanes + 1ull, sizeof(*s->heap));
 	if (!s->worker || !s->heap)
 		return -ENOMEM;
-	for (i = 0; i < r->nr_lanes; i++) {
-		if (r->lane[i].kind != LKDF_EXECUTOR_WORKER ||
-		    !r->lane[i].has_started)
-			continue;
-		walk_start(&s->worker[nr].walk, r, &r->lane[i]);
-		samples_start(&s->worker[nr++].samples, r, &r->lane[i]);
-	}
+	start_walkers(s, LKDF_EXECUTOR_WORKER);
+	start_walkers(s, LANE_THREAD);
 	return 0;
 }
 
@@ -366,7 +440,7 @@ int report_sweep(struct report *r)
 		rc = sweep_all(&s);
 	if (!rc)
 		rc = finish(&s);
-	for (i = 0; s.worker && i < r->nr_workers; i++) {
+	for (i = 0; s.worker && i < s.nr_walkers; i++) {
 		walk_fini(&s.worker[i].walk);
 		samples_fini(&s.worker[i].samples);
 	}

@@ -48,6 +48,12 @@ function requests() {
 		time(q.p50), time(q.p90), time(q.p99), time(q.p999), slowest(q)]));
 }
 
+function loops() {
+	table("Loops", "loops", ["loop", "runs", "bodies", "wall", "uneven",
+		"worst run"], D.loops.map(l => [l.name, count(l.runs),
+		count(l.bodies), time(l.wall), time(l.uneven), time(l.worst)]));
+}
+
 function waits() {
 	table("Waits of the program", "waits", ["for", "waits", "in all",
 		"longest"], D.waits.map(w => [w.for || "not recorded",

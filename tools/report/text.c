@@ -13,6 +13,7 @@
 const struct class_word class_words[NR_TIME_CLASSES] = {
 	[TIME_BODY] = { "body", "in bodies" },
 	[TIME_KERNEL] = { "kernel", "in bodies, in the kernel" },
+	[TIME_CALLER] = { "caller", "in loops, by threads of the program" },
 	[TIME_TAKEN] = { "taken", "with work, waiting for a CPU" },
 	[TIME_ASLEEP] = { "asleep", "asleep in bodies" },
 	[TIME_ENTER] = { "enter", "in io_uring_enter" },
@@ -142,6 +143,8 @@ static void write_classes(const struct report *r, FILE *out)
 
 	fprintf(out, "\nWhere %s of worker time went\n", words_time(all).text);
 	for (c = 0; c < NR_TIME_CLASSES; c++) {
+		if (c == TIME_CALLER && !r->time[c])
+			continue;
 		if (class_lacks(r, c)) {
 			fprintf(out,
 				"       -           -  %s (not recorded)\n",

@@ -49,6 +49,24 @@ static void write_limits(const struct report *r, FILE *out)
 	}
 }
 
+static void write_loops(const struct report *r, FILE *out)
+{
+	const struct loop_sum *l;
+
+	if (r->nr_loops)
+		fprintf(out, "\n  %-*s%11s%9s%9s%9s\n", NAME_WIDTH, "loop",
+			"runs", "bodies", "wall", "uneven");
+	for (l = r->loop; l < r->loop + r->nr_loops; l++) {
+		fprintf(out, "  ");
+		text_name(out, kind_name(r, l->kind), NAME_WIDTH);
+		text_cell(out, 11, words_count(l->nr).text);
+		text_cell(out, 9, words_count(l->nr_blocks).text);
+		text_cell(out, 9, words_time(l->wall).text);
+		text_cell(out, 9, words_time(l->uneven).text);
+		fputc('\n', out);
+	}
+}
+
 static void write_waits(const struct report *r, FILE *out)
 {
 	const struct wait_sum *w;
@@ -203,6 +221,7 @@ static void write_requests(const struct report *r, FILE *out)
 void text_tables(const struct report *r, FILE *out)
 {
 	write_requests(r, out);
+	write_loops(r, out);
 	write_limits(r, out);
 	write_waits(r, out);
 	write_futexes(r, out);

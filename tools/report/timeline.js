@@ -140,7 +140,8 @@ class Timeline {
 		this.listen();
 	}
 
-	/* Workers by node, then devices and the outside, blocking threads last. */
+	/* Workers by node, then threads that run blocks of loops, devices and the
+	 * outside, blocking threads last. */
 	layRows() {
 		const lanes = this.data.lanes, of = s => lanes.map((l, i) => i)
 			.filter(i => lanes[i].sort === s);
@@ -152,7 +153,8 @@ class Timeline {
 
 		this.rows = of("worker").sort((a, b) =>
 			lanes[a].node - lanes[b].node || a - b).map(one);
-		this.rows.push(...of("device").map(one), ...of("outside").map(one));
+		this.rows.push(...of("thread").map(one), ...of("device").map(one),
+			...of("outside").map(one));
 		if (pool.length > 1)
 			this.rows.push({
 				lanes: pool, node: -1, isPool: true,

@@ -87,6 +87,8 @@ static int analyse(struct report *r)
 	if (!rc)
 		rc = report_kinds(r);
 	if (!rc)
+		rc = report_loops(r);
+	if (!rc)
 		rc = report_devices(r);
 	if (!rc)
 		rc = report_requests(r);

@@ -104,10 +104,10 @@ static const char *category_of(uint32_t sort)
 		[LKDF_SPAN_KERNEL] = "kernel", [LKDF_SPAN_COPY] = "copy",
 		[LKDF_SPAN_LIMIT] = "limit",   [LKDF_SPAN_ROOM] = "room",
 		[LKDF_SPAN_FULL] = "full",     [LKDF_SPAN_REGION] = "region",
-		[LKDF_SPAN_AWAY] = "away",
+		[LKDF_SPAN_AWAY] = "away",     [LKDF_SPAN_BLOCKS] = "blocks",
 	};
 
-	return sort <= LKDF_SPAN_AWAY && words[sort] ? words[sort] : "span";
+	return sort <= LKDF_SPAN_BLOCKS && words[sort] ? words[sort] : "span";
 }
 
 /* A curve of the label's values. */

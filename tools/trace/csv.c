@@ -77,12 +77,13 @@ static void on_slice(void *u, const struct trace_slice *s)
 static void on_span(void *u, const struct trace_span *s)
 {
 	static const char *const sorts[] = {
-		"span",	 "operation", "enter", "wait",	 "kernel", "copy",
-		"limit", "room",      "full",  "region", "mark",   "away",
+		"span", "operation", "enter",  "wait", "kernel",
+		"copy", "limit",     "room",   "full", "region",
+		"mark", "away",	     "blocks",
 	};
 	struct writer *w = u;
 
-	put_start(w, sorts[s->sort <= LKDF_SPAN_AWAY ? s->sort : 0], s->lane,
+	put_start(w, sorts[s->sort <= LKDF_SPAN_BLOCKS ? s->sort : 0], s->lane,
 		  s->name ? trace_timed_name(&w->timed, s->name) : "");
 	fprintf(w->out, ",%" PRId64 ",%" PRId64 ",,%" PRId64, ns(w, s->begin),
 		ns(w, s->end), s->value);

@@ -293,6 +293,8 @@ static void on_span(void *u, const struct trace_span *s)
 			put_ready(w, s->lane, &s->links);
 	} else if (s->sort == LKDF_SPAN_COPY) {
 		i.category = "copy";
+	} else if (s->sort == LKDF_SPAN_BLOCKS) {
+		i.category = "blocks";
 	} else if (s->sort == LKDF_SPAN_ROOM) {
 		i.category = "room";
 	} else if (s->sort == LKDF_SPAN_MARK) {

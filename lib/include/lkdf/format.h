@@ -32,7 +32,9 @@ extern "C" {
 #define LKDF_MAX_NAMES 65536u
 #define LKDF_MAX_TEXT 255u /* bytes, without NUL */
 #define LKDF_MAX_CHUNK (1u << 20) /* bytes of payload */
-#define LKDF_MAX_LANES 4096u /* rows of devices, after the executors */
+#define LKDF_DEVICE_LANES 4096u /* rows of devices, after the executors */
+#define LKDF_THREAD_LANES 64u /* threads of the program, after these */
+#define LKDF_MAX_LANES (LKDF_DEVICE_LANES + LKDF_THREAD_LANES)
 #define LKDF_MAX_NODES 1024u
 #define LKDF_MAX_LABELS (1u << 20) /* rows of the table of labels */
 #define LKDF_STATS_DEVICES 64u /* rows of the table of devices */
@@ -338,6 +340,7 @@ enum lkdf_span_sort {
 	/* A task between two of its bodies: by is the body before, the number
 	 * that of the body that goes on; name: what it waited for, or 0. */
 	LKDF_SPAN_AWAY = 11,
+	LKDF_SPAN_BLOCKS = 12, /* on a lane: a thread ran blocks of a loop */
 };
 
 /* Flags of a kind in KINDS. */
@@ -409,6 +412,7 @@ enum lkdf_lane_sort {
 	LKDF_LANE_QUEUE = 1, /* kernels of a device */
 	LKDF_LANE_COPIES = 2, /* copies to or from a device */
 	LKDF_LANE_WAITS = 3, /* kernels that wait for memory of a device */
+	LKDF_LANE_THREAD = 4, /* a thread of the program; device: its tid */
 };
 
 LKDF_ASSERT_LAYOUT(sizeof(struct lkdf_stats_header) == 320);

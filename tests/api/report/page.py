@@ -148,7 +148,12 @@ def devices():
 
 def classes():
     lines, items = read('.txt').split('\n'), tree().items
-    for c in json.loads(read('.json'))['classes']:
+    told = json.loads(read('.json'))
+    for c in told['classes']:
+        if c['id'] == 'caller' and not told['time']['caller']:
+            if 'caller' in items:
+                return False
+            continue
         line = [x for x in lines if ('  ' + c['text']) in x][0]
         got = re.sub(r'\s+', ' ', items[c['id']])
         words = ['not recorded'] if c['lacks'] else \

@@ -8,6 +8,7 @@ import random
 import sys
 
 from causes import CAUSES
+from looped import LOOPED
 from recording import BLOCKING, COPIES, COPY, ENTER, KERNEL, LIMIT, MS, \
     NARROW, OPERATION, REMOTE, ROOM, RUN_BEGIN, STEAL, US, WAIT, WAITS, \
     Machine, Trace, fair_samples, samples
@@ -413,6 +414,7 @@ PLANTED = {f.__name__: f for f in (
     pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
     joins, device, hostile)}
 PLANTED.update(CAUSES)
+PLANTED.update(LOOPED)
 
 if __name__ == '__main__':
     if sys.argv[1:] == ['--list']:

@@ -13,9 +13,9 @@ EVENTS = [('steal', 'victim', 'why'), ('park', '', ''), ('unpark', '', ''),
           ('narrow', 'kind', 'verdict')]
 STEAL, PARK, UNPARK, WAKE, RUN_BEGIN, RUN_END, REMOTE, NARROW = \
     range(len(EVENTS))
-OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK, AWAY = \
-    range(1, 12)
-QUEUE, COPIES, WAITS = range(1, 4)
+OPERATION, ENTER, WAIT, KERNEL, COPY, LIMIT, ROOM, FULL, REGION, MARK, AWAY, \
+    BLOCKS = range(1, 13)
+QUEUE, COPIES, WAITS, THREAD = range(1, 5)
 WORKER, BLOCKING, OUTSIDE = range(3)
 START = 1000000
 MS, US = 1000000, 1000

@@ -7,7 +7,7 @@
 
 static char path[] = "/tmp/lkdf-test-XXXXXX";
 
-static int nothing(struct lkdf_ctx *c, void *arg)
+__attribute__((unused)) static int nothing(struct lkdf_ctx *c, void *arg)
 {
 	(void)c;
 	(void)arg;
