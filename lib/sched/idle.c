@@ -2,24 +2,24 @@
 #include "sched/idle.h"
 
 #include "base/clock.h"
-#include "sched/sched.h"
+#include "sched/phase.h"
 #include "sched/sleep.h"
 #include "sched/tick.h"
 #include "trace/counters.h"
 
-/* A round over all places, see mechanism.h. */
 static bool look_once(struct worker *w, bool is_far, uint64_t *item)
 {
-	const struct mechanism_calls *c = &w->sched->calls;
-	size_t i;
-
 	w->idle.nr_rounds++;
-	if (c->is_due(w))
-		return c->take_due(w, item);
-	for (i = 0; c->take[i]; i++)
-		if (c->take[i](w, is_far, item))
-			return true;
-	return false;
+	return phase_take(w, is_far, item);
+}
+
+/* A task that a timer starts may come to our own deque. */
+static bool look_at_clock(struct worker *w, uint64_t *item)
+{
+	if (!worker_has_clock(w) || !worker_tick(w) || !worker_pop(w, item))
+		return false;
+	phase_move(w, PHASE_TOOK);
+	return true;
 }
 
 /*
@@ -62,11 +62,8 @@ static bool spin_for(struct worker *w, uint64_t ticks, uint64_t *item)
 		at[i] = s->calls.spin_ticks[i];
 	do {
 		if (look_once(w, w->nr_near == 0 || policy_steal_far(idle, far),
-			      item))
-			return true;
-		/* A task that a timer starts may come to our own deque. */
-		if (worker_has_clock(w) && worker_tick(w) &&
-		    worker_pop(w, item))
+			      item) ||
+		    look_at_clock(w, item))
 			return true;
 		idle_pause(s->nr_workers);
 		idle = clock_ticks() - start;
@@ -86,12 +83,10 @@ bool idle_find(struct worker *w, uint64_t *item)
 	struct sched *s = w->sched;
 	uint64_t start = clock_ticks(), ticks = sched_spin(s), ns;
 	bool found;
-	size_t i;
 
 	w->idle.since = start;
 	w->idle.nr_rounds = 0;
-	for (i = 0; s->calls.enter[i]; i++)
-		s->calls.enter[i](w);
+	phase_enter(w);
 	park_spin(&w->node->park);
 	while (!(found = spin_for(w, ticks, item)) && !sleep_is_over(w))
 		ticks = sleep_once(w);
@@ -101,8 +96,7 @@ bool idle_find(struct worker *w, uint64_t *item)
 		    w->idle.nr_rounds);
 	sleep_leave(w, found, found ? *item : 0);
 	w->idle.wake_link = 0;
-	for (i = 0; s->calls.leave[i]; i++)
-		s->calls.leave[i](w, found);
+	phase_leave(w, found);
 	if (found && s->nr_worker_nodes > 1 && s->ops.leave)
 		s->ops.leave(w);
 	if (found)

@@ -2,7 +2,7 @@
 #include "sched/mechanism.h"
 
 #include "base/util.h"
-#include "sched/sched.h"
+#include "sched/phase.h"
 
 #include <string.h>
 
@@ -145,6 +145,7 @@ static void add_row(struct mechanism_calls *c, const struct mechanism *m,
 	any_fn fn;
 	size_t i;
 
+	phase_check_row(m);
 	for (i = 0; i < ARRAY_SIZE(lists); i++) {
 		fn = fn_at(m, lists[i].from);
 		if (fn)

@@ -21,8 +21,9 @@
  *	found work       leaves                     leave
  *	ends a wait      in a body                  release
  *
- * Every field but the name may be NULL. The engine asks the rows in the order
- * of the table. Fields that say "one row" may be set by one row of a table.
+ * Debug builds check that the calls come in this order (phase.h). Every field
+ * but the name may be NULL. The engine asks the rows in the order of the table.
+ * Fields that say "one row" may be set by one row of a table.
  *
  * A mechanism keeps data for each worker, for each node and for the scheduler.
  * Its row states how much; the engine lays it out at start, zeroed, and knows

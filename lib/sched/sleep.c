@@ -4,6 +4,7 @@
 #include "sched/help.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
+#include "sched/phase.h"
 #include "sched/steal_request.h"
 #include "trace/counters.h"
 #include "trace/usdt.h"
@@ -30,11 +31,9 @@ static unsigned public_for(struct worker *w)
 void sleep_announce(struct worker *w)
 {
 	struct sched *s = w->sched;
-	size_t call;
 	int i;
 
-	for (call = 0; s->calls.announce[call]; call++)
-		s->calls.announce[call](w);
+	phase_announce(w);
 	park_announce(&w->node->park);
 	for (i = 0; i < s->nr_workers - 1; i++)
 		steal_request_send(&s->workers[w->victims[i]]);
@@ -72,12 +71,8 @@ static int64_t duty_nap(struct worker *w)
  */
 static int64_t nap_of(struct worker *w, int64_t timer_ns)
 {
-	const struct mechanism_calls *c = &w->sched->calls;
-	int64_t ns = timer_ns;
-	size_t i;
+	int64_t ns = phase_nap(w, timer_ns);
 
-	for (i = 0; c->nap[i]; i++)
-		ns = nap_min(ns, c->nap[i](w));
 	return nap_min(nap_min(ns, retry_nap(w)), duty_nap(w));
 }
 
@@ -97,7 +92,7 @@ static void sit_out(struct worker *w)
 {
 	if (leave_spinners(w) && notify_has_sleeper(w->sched))
 		worker_notify(w, public_for(w));
-	w->sched->calls.stand_by(w);
+	phase_stand_by(w);
 	park_spin(&w->node->park);
 }
 
@@ -128,10 +123,8 @@ uint64_t sleep_once(struct worker *w)
 	struct sched *s = w->sched;
 	uint64_t ticks;
 	int64_t armed, ns;
-	size_t i;
 
-	for (i = 0; s->calls.before_sleep[i]; i++)
-		s->calls.before_sleep[i](w);
+	phase_before_sleep(w);
 	ticks = sched_spin(s);
 	if (sleep_has_to_go(w)) {
 		sit_out(w);
@@ -144,8 +137,7 @@ uint64_t sleep_once(struct worker *w)
 		worker_rise(w);
 		timers_disarm(&s->timers, armed);
 	}
-	for (i = 0; s->calls.after_wake[i]; i++)
-		s->calls.after_wake[i](w);
+	phase_after_wake(w);
 	return ticks;
 }
 

@@ -10,6 +10,7 @@
 #include "sched/intake.h"
 #include "sched/joiner.h"
 #include "sched/notify.h"
+#include "sched/phase.h"
 #include "sched/sched.h"
 #include "sched/steal_request.h"
 #include "sched/tick.h"
@@ -388,7 +389,7 @@ void worker_run(struct worker *w)
 
 	for (;;) {
 		if (unlikely(s->calls.must_leave(w, false)))
-			s->calls.stand_by(w);
+			phase_stand_by(w);
 		if (!find_item(w, &item))
 			return;
 		s->ops.run(w, item);

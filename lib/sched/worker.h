@@ -104,8 +104,17 @@ struct worker_io {
 	bool waits; /* the kernel would not take all: give it again soon */
 };
 
+/* Where a worker is on its way to work, see phase.h. */
+enum phase {
+	PHASE_BUSY, /* in bodies, or in looks at what is its own */
+	PHASE_LOOKS,
+	PHASE_TOOK, /* an item */
+	PHASE_DROWSY, /* from before its sleep to after it */
+};
+
 /* This worker only: while it looks for work. */
 struct worker_idle {
+	enum phase phase;
 	uint64_t since; /* ticks */
 	uint32_t wake_link; /* awake by that link, see wake_depth.h; 0: found */
 	uint32_t nr_rounds; /* looks at all places since it is idle */

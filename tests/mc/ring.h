@@ -188,6 +188,7 @@ static void init_worker(int id)
 	w->victims = victims[id];
 	w->nr_near = NR_WORKERS - 1;
 	a_store(&w->other_classes, 0, relaxed);
+	w->idle.phase = PHASE_BUSY;
 	w->looks.nr_picks = 0;
 	w->looks.look_at = INBOX_EVERY;
 	w->offers.behind_ticks = w->offers.offered_at = 0;

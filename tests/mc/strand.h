@@ -77,6 +77,7 @@ static void init_worker(int id, int nr, bool is_spread)
 	w->victims = victims[id];
 	w->nr_near = is_spread ? 0 : nr - 1;
 	a_store(&w->other_classes, 0, relaxed);
+	w->idle.phase = PHASE_BUSY;
 	w->looks.nr_picks = 0;
 	w->looks.look_at = INBOX_EVERY;
 	for (i = 0; i < nr - 1; i++)
