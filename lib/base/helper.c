@@ -2,23 +2,34 @@
 #include "base/helper.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS 1000000000
 #define AGAIN_NS 1000000 /* between two tries to cancel */
 
+void helper_hide(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, old);
+}
+
+void helper_show(const sigset_t *old)
+{
+	pthread_sigmask(SIG_SETMASK, old, NULL);
+}
+
 int helper_start(pthread_t *thread, const pthread_attr_t *attr,
 		 void *(*fn)(void *), void *arg)
 {
-	sigset_t all, old;
+	sigset_t old;
 	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	helper_hide(&old);
 	rc = pthread_create(thread, attr, fn, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	helper_show(&old);
 	return rc;
 }
 

@@ -12,6 +12,14 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+
+/*
+ * Threads that start in between, of the library or of a driver, take none of
+ * the program's signals. No call may nest in another.
+ */
+void helper_hide(sigset_t *old);
+void helper_show(const sigset_t *old);
 
 /*
  * Starts a thread with all signals blocked: none of the program's comes to it.

@@ -2,11 +2,11 @@
 #include "cuda/device.h"
 
 #include "base/err.h"
+#include "base/helper.h"
 #include "topo/sysfs.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,11 +168,10 @@ int cuda_require(struct cuda_device *d)
 	cu_context context = NULL;
 	cu_result r = CU_SUCCESS;
 	struct cuda_before before;
-	sigset_t all, old;
+	sigset_t old;
 
 	/* Threads of the driver take no signal of the user's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	helper_hide(&old);
 	cuda_enter_context(&d->cuda, NULL, &before);
 	pthread_mutex_lock(&d->lock);
 	if (!d->context) {
@@ -182,7 +181,7 @@ int cuda_require(struct cuda_device *d)
 	}
 	pthread_mutex_unlock(&d->lock);
 	cuda_leave_context(&d->cuda, &before);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	helper_show(&old);
 	return r ? cuda_fails(d, "cuDevicePrimaryCtxRetain", r) : 0;
 }
 

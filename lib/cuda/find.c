@@ -2,9 +2,9 @@
 #include "cuda/device.h"
 
 #include "base/err.h"
+#include "base/helper.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 
 static int add_device(const struct cuda *cuda, const struct cuda_settings *s,
@@ -106,18 +106,17 @@ static int find_devices(const struct cuda *cuda, const struct cuda_settings *s,
 int cuda_devices(const struct cuda_settings *s, struct cuda_device **v,
 		 unsigned max)
 {
-	sigset_t all, old;
+	sigset_t old;
 	struct cuda cuda;
 	int rc;
 
 	/* Threads of the driver take no signal of the user's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	helper_hide(&old);
 	rc = cuda_load(s->library[0] ? s->library : CUDA_LIBRARY, &cuda);
 	if (!rc)
 		rc = cuda_init(&cuda);
 	if (!rc)
 		rc = find_devices(&cuda, s, v, max);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	helper_show(&old);
 	return rc;
 }

@@ -2,12 +2,12 @@
 #include "cuda/io.h"
 
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/thread.h"
 #include "cuda/device.h"
 
 #include <errno.h>
 #include <search.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -92,19 +92,13 @@ static void *io_main(void *arg)
 static bool start_thread(struct cuda_device *d)
 {
 	struct cuda_io *io = &d->io;
-	sigset_t all, old;
-	int rc;
 
 	if (d->cuda.cuStreamCreateWithPriority(&io->stream,
 					       CU_STREAM_IS_NON_BLOCKING, 0))
 		return false;
 	io->cuda = &d->cuda;
 	io->context = d->context;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&io->thread, NULL, io_main, io);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!rc)
+	if (!helper_start(&io->thread, NULL, io_main, io))
 		return true;
 	d->cuda.cuStreamDestroy(io->stream);
 	io->stream = NULL;

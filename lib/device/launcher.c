@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/helper.h"
 #include "base/thread.h"
 #include "base/thrown.h"
 #include "base/util.h"
@@ -13,7 +14,6 @@
 #include "device/rest.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -130,7 +130,6 @@ static void *launcher_main(void *arg)
 
 int launcher_start(struct device *d)
 {
-	sigset_t all, old;
 	pthread_attr_t attr;
 	int rc;
 
@@ -142,10 +141,7 @@ int launcher_start(struct device *d)
 	if (d->attr.is_bound)
 		pthread_attr_setaffinity_np(&attr, sizeof(d->attr.cpus),
 					    &d->attr.cpus);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&d->thread, &attr, launcher_main, d);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = helper_start(&d->thread, &attr, launcher_main, d);
 	pthread_attr_destroy(&attr);
 	return rc ? err(-EAGAIN, "device %s: cannot start its launcher: %s",
 			d->name, strerror(rc))

@@ -2,9 +2,9 @@
 #include "opencl/device.h"
 
 #include "base/err.h"
+#include "base/helper.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,16 +73,15 @@ static int find_devices(const struct opencl *cl, struct opencl_device **v,
 
 int opencl_devices(const char *library, struct opencl_device **v, unsigned max)
 {
-	sigset_t all, old;
+	sigset_t old;
 	struct opencl cl;
 	int rc;
 
 	/* Threads of drivers take no signal of the user's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	helper_hide(&old);
 	rc = opencl_load(library, &cl);
 	if (!rc)
 		rc = find_devices(&cl, v, max);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	helper_show(&old);
 	return rc;
 }
