@@ -45,6 +45,9 @@ static const char *const signal_words[] = { "auto", "proc", "off", NULL };
 /* As enum narrow_wish. */
 static const char *const narrow_words[] = { "off", "auto", "force", NULL };
 
+/* As enum check_wish. */
+static const char *const check_words[] = { "no", "yes", "atomics", NULL };
+
 /* signal_number() of trace_part.c has the numbers. */
 static const char *const trace_signal_words[] = { "no",	  "hup",  "quit",
 						  "usr1", "usr2", NULL };
@@ -320,6 +323,14 @@ static const struct option_row rows[] = {
 	  .unit = "seed",
 	  .help = "a seed that chooses the order in which ready tasks run, "
 		  "which it repeats exactly; implies serial=yes; 0: none" },
+	{ .name = "check",
+	  .type = OPTION_WORD,
+	  AT(check),
+	  .words = check_words,
+	  .help = "a program with -fsanitize=thread is told of each order that "
+		  "lkdf promises, and of no other, as lkdf check does it; "
+		  "atomics: its own atomics and locks give order, too; implies "
+		  "order=1 where there is none" },
 	{ .name = "log",
 	  .type = OPTION_WORD,
 	  AT(log),
@@ -422,7 +433,8 @@ int config_log_level(const struct options *o, bool has_callback)
 /* Every program obeys the options of lkdf check. */
 static bool is_before_final(const struct option_row *row)
 {
-	return row->offset == offsetof(struct options, order);
+	return row->offset == offsetof(struct options, order) ||
+	       row->offset == offsetof(struct options, check);
 }
 
 /* There is one thread, and neither a clock nor the kernel decides anything. */
@@ -430,6 +442,7 @@ static void imply_serial(struct options *o)
 {
 	o->serial = 1;
 	o->signal = BOARD_OFF;
+	o->loop_regions = 0;
 }
 
 int config_read(const char *text, struct options *o)
@@ -445,6 +458,8 @@ int config_read(const char *text, struct options *o)
 	for (i = 0; i < ARRAY_SIZE(rows) && !rc; i++)
 		if (!o->final || is_before_final(&rows[i]))
 			rc = read_variable(&rows[i], o);
+	if (o->check && !o->order)
+		o->order = 1;
 	if (o->order)
 		imply_serial(o);
 	return rc ? rc : rank_put(o->trace, sizeof(o->trace));

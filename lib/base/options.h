@@ -19,12 +19,20 @@ enum pin {
 	PIN_AUTO
 };
 
+/* The values of the option check. */
+enum check_wish {
+	CHECK_NO,
+	CHECK_YES,
+	CHECK_ATOMICS
+};
+
 struct options {
 	int64_t workers, workers_per_node, reserve_workers, substitutes;
 	int64_t spin_us;
 	int64_t pin; /* enum pin */
 	int64_t blocking, events, stack_kib, serial, spawn_inline;
 	int64_t order; /* a seed; 0: none */
+	int64_t check; /* enum check_wish */
 	int64_t memory_limit, memory_strict, memory_huge; /* enum os_huge */
 	int64_t placement, far_steals, rehome, solo_runs, static_runs;
 	int64_t loop_regions, narrow, narrow_cap; /* enum narrow_wish */

@@ -51,6 +51,10 @@ struct thread {
 	 * that piece of it; NULL: in none. */
 	void *loop, *loop_task;
 
+	/* This thread only: the fiber of lkdf check on which it runs a body,
+	 * see check/fiber.c; NULL: none. */
+	void *fiber;
+
 	/* This thread only, where it is no executor: the context of the loop's
 	 * block that it is in; NULL: in none. See sched/current.h. */
 	void *current;

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 
 #include <errno.h>
@@ -196,6 +197,44 @@ void channel_tried(struct lkdf_channel *ch, struct channel_waiter *w)
 	wake_waiter(ch, w->side);
 }
 
+/* ---- option check: a value and who gets it ------------------------------ */
+
+/* The token of the nr'th value; NULL: of one that was there at first. */
+static uint64_t **token_at(struct lkdf_channel *ch, uint64_t nr)
+{
+	struct channel_check *c = &ch->check;
+
+	if (!c->token)
+		c->token = calloc(ch->depth, sizeof(*c->token));
+	return c->token ? &c->token[nr % ch->depth] : NULL;
+}
+
+static void told_value(struct lkdf_channel *ch, const void *value)
+{
+	struct channel_check *c = &ch->check;
+	uint64_t **at;
+
+	/* Values of lkdf_channel_create() were nobody's. */
+	if (!c->nr_put)
+		c->nr_put = c->nr_got + queue_values(&ch->queue) - 1;
+	at = token_at(ch, c->nr_put++);
+	check_reads(ch->rt->check, value, ch->value_size);
+	if (!at)
+		return;
+	check_forget(*at);
+	*at = check_tokens(1);
+	check_release(ch->rt->check, *at);
+}
+
+static void heard_value(struct lkdf_channel *ch, void *value)
+{
+	uint64_t **at = token_at(ch, ch->check.nr_got++);
+
+	if (at)
+		check_acquire(ch->rt->check, *at);
+	check_writes(ch->rt->check, value, ch->value_size);
+}
+
 /* ---- from any thread ---------------------------------------------------- */
 
 static int has_ended(const struct lkdf_channel *ch)
@@ -212,9 +251,13 @@ static int send_latest(struct lkdf_channel *ch, const void *value)
 	_Alignas(CACHE_LINE) char oldest[LKDF_MAX_VALUE];
 	int rc;
 
-	while ((rc = queue_push(&ch->queue, value)) == -EAGAIN)
-		if (!queue_pop(&ch->queue, oldest) && ch->drop)
+	while ((rc = queue_push(&ch->queue, value)) == -EAGAIN) {
+		if (queue_pop(&ch->queue, oldest))
+			continue;
+		ch->check.nr_got++;
+		if (ch->drop)
 			ch->drop(oldest);
+	}
 	return rc;
 }
 
@@ -223,6 +266,8 @@ int channel_send(struct lkdf_channel *ch, const void *value)
 	int rc = unlikely(ch->is_latest) ? send_latest(ch, value)
 					 : queue_push(&ch->queue, value);
 
+	if (unlikely(ch->rt->check != NULL) && !rc)
+		told_value(ch, value);
 	if (likely(!rc))
 		wake_waiter(ch, CHANNEL_VALUES);
 	return unlikely(rc == -EPIPE) ? has_ended(ch) : rc;
@@ -243,6 +288,8 @@ int channel_recv(struct lkdf_channel *ch, void *value)
 {
 	int rc = queue_pop(&ch->queue, value);
 
+	if (unlikely(ch->rt->check != NULL) && !rc)
+		heard_value(ch, value);
 	if (likely(!rc))
 		wake_waiter(ch, CHANNEL_ROOM);
 	return unlikely(rc == -ENODATA) ? tell_end(ch) : rc;

@@ -46,6 +46,9 @@ struct lkdf_limit {
 	uint32_t nr_free;
 	struct limit_waiter *first, **last;
 
+	/* Option check, the thread that drains: its token; NULL: none yet. */
+	uint64_t *check;
+
 	struct handle handle; /* the user's */
 };
 

@@ -25,6 +25,8 @@
 #ifndef CORE_OPS_H
 #define CORE_OPS_H
 
+#include "check/fiber.h"
+
 #include <lkdf/kind.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,6 +78,14 @@ struct owner_ops {
 	/* Bytes of its data for a slice of a recording, as its value. */
 	uint64_t (*bytes)(struct executor *ex, const struct frame *f,
 			  uint32_t index);
+
+	/* Option check, see task/checked.h: what comes before and after it, the
+	 * fiber of a body before it, its graph. */
+	void (*hear)(struct frame *f, uint32_t index);
+	void (*tell)(struct frame *f, uint32_t index,
+		     const struct check_place *at);
+	struct check_place (*after)(const struct frame *f, uint32_t index);
+	const char *(*graph)(const struct frame *f);
 
 	/* A body of a task with LKDF_PROFILE took so many ticks. */
 	void (*took)(const struct frame *f, uint32_t index, uint64_t ticks);

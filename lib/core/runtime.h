@@ -94,6 +94,7 @@ struct lkdf {
 	struct devices *devices; /* see offload/devices.h */
 	struct urgent *urgent; /* see task/urgent.h */
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
+	struct check *check; /* see check/fiber.h; NULL: nobody checks */
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;
 	int nr_regular; /* of the workers; the others are substitutes */

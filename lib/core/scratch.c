@@ -2,6 +2,7 @@
 #include "core/scratch.h"
 
 #include "base/err.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 #include "mem/region.h"
 #include "topo/topo.h"
@@ -33,7 +34,10 @@ void *scratch_get(struct executor *ex, size_t size)
 {
 	struct scratch *s = ex->scratch;
 	size_t have = s ? s->size - sizeof(*s) : 0, need;
+	const struct lkdf *rt = ex->rt;
 
+	if (unlikely(rt->check != NULL))
+		return check_scratch(rt->check, size);
 	if (size <= have)
 		return bytes_of(s);
 	if (size > SIZE_MAX / 4) {

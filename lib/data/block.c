@@ -44,7 +44,8 @@ void block_set_label(struct heap *h, struct cache *c, void *p,
 {
 	struct span *s = entry_span(index_entry(&h->index, p));
 
-	label_set(s, number_in(s, p), label_number_of(h, c, label));
+	if (likely(s != NULL))
+		label_set(s, number_in(s, p), label_number_of(h, c, label));
 }
 
 void block_find(struct heap *h, const void *p, struct block *out)

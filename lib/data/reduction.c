@@ -5,8 +5,10 @@
  * wants the bytes.
  */
 #include "data/data.h"
+#include "data/var_check.h"
 
 #include "base/err.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 
@@ -174,10 +176,52 @@ int reduction_begin(struct lkdf_data *d, uint32_t part)
 	return 0;
 }
 
+/* ---- option check ------------------------------------------------------- */
+
+struct combine {
+	struct check_call call;
+	struct reduction *r;
+	void *to;
+	const void *from;
+	int rc;
+};
+
+static void run_combine(struct check_call *call)
+{
+	struct combine *m = container_of(call, struct combine, call);
+	struct lkdf_data *d = m->r->data;
+	struct check *ch = d->rt->check;
+	struct var *v = domain_var(&d->domain, m->r->part);
+
+	var_hear(ch, v, TURN_WRITE);
+	if (v != &d->domain.whole)
+		var_hear(ch, &d->domain.whole, TURN_PARTS);
+	check_enter(ch);
+	m->rc = d->reduce(m->to, m->from, data_size(d, m->r->part));
+	check_leave(ch);
+	var_tell(ch, v, TURN_WRITE);
+}
+
+/* Beside the bodies, after all that have left copies. */
+static int call_reduce(struct reduction *r, void *to, const void *from)
+{
+	struct lkdf_data *d = r->data;
+	struct combine m = { .r = r, .to = to, .from = from };
+
+	if (likely(!d->rt->check))
+		return d->reduce(to, from, data_size(d, r->part));
+	m.call.run = run_combine;
+	m.call.name = "reduce of a data";
+	if (fiber_run(d->rt->check, &m.call, (struct check_place){ 0 }))
+		return -ENOMEM;
+	return m.rc;
+}
+
+/* ---- combining ---------------------------------------------------------- */
+
 int reduction_combine(struct reduction *r)
 {
 	struct lkdf_data *d = r->data;
-	uint64_t size = data_size(d, r->part);
 	int rc = reduction_begin(d, r->part);
 	uint32_t i;
 	char *bytes;
@@ -188,7 +232,7 @@ int reduction_combine(struct reduction *r)
 		data_offset(d, r->part);
 	for (i = 0; i < r->nr && rc >= 0; i++)
 		if (r->copy[i].is_touched)
-			rc = d->reduce(bytes, r->copy[i].bytes, size);
+			rc = call_reduce(r, bytes, r->copy[i].bytes);
 	reduction_forget(r);
 	return rc < 0 ? failure_errno(rc) : 0;
 }

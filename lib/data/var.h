@@ -48,6 +48,8 @@ enum turn {
 	TURN_PARTS, /* of a whole: its parts are used */
 };
 
+#define NR_TURNS (TURN_PARTS + 1)
+
 /* Whose next group waits for it, and counts it in active. */
 enum combine_for {
 	COMBINE_OWN = 1,
@@ -96,6 +98,9 @@ struct var {
 
 	/* Used by a thread that has let nobody in yet. */
 	struct var *next_combine;
+
+	/* Option check: tokens, by turn; NULL: none yet. */
+	uint64_t *check;
 };
 
 /*

@@ -130,6 +130,9 @@ struct lkdf_graph {
 	pthread_mutex_t lock;
 	uint64_t nr_runs; /* started so far */
 
+	/* Option check, the thread that drains: see run/checked_run.c. */
+	uint64_t *check_begin, *check_turns;
+
 	struct handle handle; /* the user's */
 };
 

@@ -258,8 +258,14 @@ static void *alloc_in(struct heap *h, struct cache *c,
 static void *alloc_hard(struct heap *h, struct cache *c,
 			const struct heap_want *w, bool *is_zero, int *error)
 {
-	void *p = alloc_in(h, c, w, is_zero, error);
+	void *p;
 
+	if (unlikely(h->fresh != NULL)) {
+		*is_zero = false;
+		*error = ENOMEM;
+		return h->fresh(w->align, w->size);
+	}
+	p = alloc_in(h, c, w, is_zero, error);
 	if (p || *error == ENXIO || w->size > HEAP_SIZE_MAX)
 		return p;
 	if (c)
@@ -317,6 +323,10 @@ int heap_free_slow(struct heap *h, struct cache *c, void *p)
 
 	if (entry && s->class == CLASS_LARGE)
 		return free_large(c, s, p);
+	if (unlikely(h->forget != NULL)) {
+		h->forget(p);
+		return 0;
+	}
 	if (!is_block(entry, p))
 		return -EINVAL;
 	if (words[1] == heap_mark(h, p))

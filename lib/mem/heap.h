@@ -58,6 +58,13 @@ struct heap {
 	struct os_policy policy; /* meta's: none */
 	struct labels labels;
 
+	/*
+	 * Option check, set before the first block: where blocks come from and
+	 * go to, so that the sanitizer takes each for new. NULL: the memories.
+	 */
+	void *(*fresh)(size_t align, size_t size);
+	void (*forget)(void *p);
+
 	/* Under lock. */
 	_Alignas(CACHE_LINE) struct lock lock;
 	struct list caches;

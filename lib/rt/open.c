@@ -21,6 +21,7 @@
 #include "offload/early.h"
 #include "offload/own_kind.h"
 #include "rt/ask.h"
+#include "rt/check_part.h"
 #include "rt/report.h"
 #include "rt/seats.h"
 #include "rt/stuck.h"
@@ -413,6 +414,8 @@ static const struct runtime_part parts[] = {
 	{ "rooms", open_parts, do_nothing, close_parts, close_parts },
 	{ "mark", mark_alive, do_nothing, unmark_alive, unmark_alive },
 	{ "places", place_open, do_nothing, place_close, place_close },
+	{ "check", check_part_open, do_nothing, check_part_close,
+	  check_part_close },
 	{ "facts", facts_open, facts_quiet, close_facts, abandon_facts },
 	{ "trace", trace_part_open, do_nothing, trace_part_close,
 	  trace_part_abandon },

@@ -5,6 +5,7 @@
 #include "core/ops.h"
 #include "core/runtime.h"
 #include "mechanism/holdoff/holdoff.h"
+#include "run/checked_run.h"
 #include "run/control.h"
 #include "run/frame_count.h"
 #include "run/own_task.h"
@@ -57,6 +58,8 @@ static inline void pass_over(struct burst *b, uint32_t index,
 			     enum ending ending, bool counts)
 {
 	check(frame_has(b->f, index));
+	if (unlikely(b->rt->check != NULL) && ending != ENDED_UNCHOSEN)
+		checked_run_passed(b->f, index);
 	if (counts)
 		frame_count(b->f, b->w->executor->counters, ending);
 	task_resolved(b, index, ending_verdicts[ending]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/frame.h"
 
+#include "run/checked_run.h"
+
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
@@ -130,6 +132,8 @@ void frame_init_wave(struct frame *f, struct lkdf_scope *s,
 	f->arg = r->arg;
 	f->repeats = false;
 	f->done = (struct lkdf_event){ 0 };
+	if (unlikely(f->graph->rt->check != NULL))
+		checked_run_again(f);
 	frame_init_counts(f, seq);
 }
 
@@ -156,6 +160,8 @@ int frame_hold(struct lkdf_graph *g, const struct lkdf_run *r,
 	check(g->is_sealed);
 	if (rc)
 		return rc;
+	if (unlikely(g->rt->check != NULL))
+		checked_stream_begins(g);
 	if (r->deadline_ns)
 		rc = deadline_create(*s, r->deadline_ns, s);
 	if (!rc && done)
@@ -290,6 +296,8 @@ int frame_start(struct lkdf_graph *g, struct lkdf_scope *s,
 	init_run(f, s, r, parent);
 	if (done)
 		f->done = event;
+	if (unlikely(g->rt->check != NULL))
+		checked_run_begins(f);
 	rc = take_place(f, ex);
 	g->nr_runs += rc >= 0;
 	pthread_mutex_unlock(&g->lock);
@@ -336,12 +344,19 @@ static void free_frame(struct worker *w, struct frame *f, int error)
 	failure_put(failure, &rt->log);
 }
 
+static bool is_enough(struct frame *f)
+{
+	if (unlikely(f->graph->rt->check != NULL))
+		return checked_run_until(f, f->until, f->until_arg);
+	return f->until(f->until_arg);
+}
+
 /* Is there another repetition? A cancelled one is an error. */
 static bool goes_on(struct frame *f, int *error)
 {
 	if (*error || --f->times == 0)
 		return false;
-	if (f->until && f->until(f->until_arg))
+	if (f->until && is_enough(f))
 		return false;
 	*error = frame_cancelled(f);
 	return !*error;
@@ -389,6 +404,8 @@ void frame_end(struct worker *w, struct frame *f)
 			return;
 		}
 		f->seq = a_add(&f->graph->next_seq, 1, relaxed);
+		if (unlikely(f->graph->rt->check != NULL))
+			checked_run_again(f);
 		/* An empty graph has nobody to come back here. */
 	} while (!f->graph->nr_tasks);
 	if (pass_on(w, f))

@@ -14,6 +14,7 @@
 #include "core/item.h"
 #include "core/verdict.h"
 #include "graph/graph.h"
+#include "run/checked_run.h"
 #include "run/control.h"
 #include "run/guard.h"
 #include "run/port_run.h"
@@ -126,6 +127,9 @@ struct frame {
 	_Atomic(struct failure *) failure;
 	struct tally tally;
 	_Atomic(uint32_t) is_late; /* failed first after the cancel */
+
+	/* Option check, the thread that drains: see checked_run.c. */
+	struct frame_check *check;
 };
 
 /*
@@ -234,6 +238,8 @@ static inline bool frame_is_well(const struct frame *f)
 /* The next wave: counts that are as they were begun need no other store. */
 static inline void frame_renew(struct frame *f, uint64_t seq)
 {
+	if (unlikely(f->check != NULL))
+		checked_run_again(f);
 	f->seq = seq;
 	if (unlikely(!frame_is_well(f)))
 		frame_init_counts(f, seq);

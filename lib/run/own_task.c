@@ -6,11 +6,13 @@
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "mechanism/holdoff/holdoff.h"
+#include "run/checked_run.h"
 #include "run/control.h"
 #include "run/resolve.h"
 #include "run/static_run.h"
 #include "run/stream.h"
 #include "run/task_claim.h"
+#include "task/checked.h"
 #include "task/complete.h"
 #include "task/traced.h"
 
@@ -35,6 +37,8 @@ struct task *own_task_create(struct executor *ex, struct frame *f,
 	t->arg = r->arg;
 	t->frame = f;
 	t->index = index;
+	if (unlikely(f->graph->rt->check != NULL))
+		checked_made(t);
 	t->is_dead = false;
 	t->branch = 0;
 	t->io_home = HOME_NONE;
@@ -174,6 +178,11 @@ static const char *name_task(const struct frame *f, uint32_t index, char *name,
 	return f->recs[index].kind->name;
 }
 
+static const char *name_graph(const struct frame *f)
+{
+	return f->graph->name;
+}
+
 const struct owner_ops own_task_ops = {
 	.create = create_for_body,
 	.scope = scope_of_body,
@@ -183,6 +192,10 @@ const struct owner_ops own_task_ops = {
 	.failed = own_task_failed,
 	.ending = task_claim_end,
 	.ended = own_task_ended,
+	.hear = checked_run_hear,
+	.tell = checked_run_tell,
+	.after = checked_run_after,
+	.graph = name_graph,
 	.took = task_took,
 	.describe = describe_slice,
 	.bytes = bytes_of,

@@ -2,7 +2,9 @@
 #include "run/port_run.h"
 
 #include "base/err.h"
+#include "core/runtime.h"
 #include "graph/port.h"
+#include "run/checked_run.h"
 #include "run/frame.h"
 #include "task/ctx.h"
 
@@ -39,7 +41,10 @@ static void drop_value(struct frame *f, const struct port_out *out)
 {
 	char *value = f->port.bytes + out->slot;
 
-	out->drop(value);
+	if (unlikely(f->graph->rt->check != NULL))
+		checked_run_drop(f, out->drop, value);
+	else
+		out->drop(value);
 	memset(value, 0, out->size);
 	a_store(&f->port.state[out->state], PORT_EMPTY, relaxed);
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "check/fiber.h"
 #include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"
@@ -297,6 +298,8 @@ int event_signal(struct lkdf_event e, int error)
 	if (!a_load(&ev->is_users, relaxed) && event_is_valid(e))
 		return err(-EPERM, "event: it belongs to a task, a run or "
 				   "what it waits for");
+	if (unlikely(ev->rt->check != NULL))
+		event_told(e);
 	if (a_load(&ev->is_pulse, relaxed))
 		return event_pulse(e, error);
 	rc = event_fire(e, error);
@@ -304,6 +307,30 @@ int event_signal(struct lkdf_event e, int error)
 		drop_event(ev);
 	return rc < 0 ? rc : 0;
 }
+
+/* ---- option check ------------------------------------------------------- */
+
+static uint64_t *token_of(struct lkdf_event e)
+{
+	return event_token(event_of(e)->rt->check, e.slot, e.gen);
+}
+
+void event_told(struct lkdf_event e)
+{
+	check_release(event_of(e)->rt->check, token_of(e));
+}
+
+void event_heard(struct lkdf_event e)
+{
+	check_acquire(event_of(e)->rt->check, token_of(e));
+}
+
+void event_passes(struct lkdf_event from, struct lkdf_event to)
+{
+	check_pass(event_of(to)->rt->check, token_of(from), token_of(to));
+}
+
+/* ---- the end ------------------------------------------------------------ */
 
 void event_finish(struct lkdf_event e, int error, struct failure *f)
 {
@@ -384,6 +411,8 @@ int event_wait_as(struct lkdf_event e, int64_t timeout_ns, const char *call)
 	wait_ended(ev->rt, call, begin);
 	if (rc)
 		return 1;
+	if (unlikely(ev->rt->check != NULL))
+		event_heard(e);
 	rc = word_error(look_at_event(e));
 	if (rc) {
 		f = event_failure(ev);
@@ -412,6 +441,8 @@ int event_error(struct lkdf_event e, struct lkdf_error *out)
 
 	if (!event_has_fired(e))
 		return 1;
+	if (unlikely(ev->rt->check != NULL))
+		event_heard(e);
 	f = event_failure(ev);
 	failure_observe(f);
 	error.err = word_error(look_at_event(e));

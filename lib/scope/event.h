@@ -143,4 +143,12 @@ static inline struct failure *event_failure(const struct event *ev)
 	return a_load(&ev->is_pulse, relaxed) ? NULL : ev->failure;
 }
 
+/*
+ * Option check: the caller has come before it fires, or after; it fires because
+ * of another one.
+ */
+void event_told(struct lkdf_event e);
+void event_heard(struct lkdf_event e);
+void event_passes(struct lkdf_event from, struct lkdf_event to);
+
 #endif

@@ -90,6 +90,8 @@ static void any_fired(struct event_tap *t, int error)
 	struct lkdf_event e = t->event;
 	uint32_t none = EVENT_NONE, i = (uint32_t)(tap - any->tap);
 
+	if (unlikely(any->rt->check != NULL))
+		event_passes(e, any->event);
 	/* [any.first] what was done before it; pairs with [any.which]. */
 	if (a_cas(&any->first, &none, i, release, relaxed)) {
 		event_finish(any->event, error, event_failure(event_of(e)));
@@ -109,6 +111,8 @@ static void one_of_all_fired(struct event_tap *t, int error)
 
 	if (error && a_cas(&any->error, &zero, error, relaxed, relaxed))
 		any->failure = failure_get(event_failure(event_of(e)));
+	if (unlikely(any->rt->check != NULL))
+		event_passes(e, any->event);
 	/* [all.left] what was done before each, and the error; pairs with
 	 * itself. */
 	if (a_sub(&any->nr_left, 1, acq_rel) == 1 &&

@@ -154,5 +154,7 @@ int event_pulse_wait(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
 		completion_sleep(rt, 0);
 	rc = wait_for(e, seen, timeout_ns);
 	wait_ended(rt, "lkdf_event_wait", begin);
+	if (unlikely(rt->check != NULL) && !rc)
+		event_heard(e);
 	return rc < 0 ? err(rc, "%s", strerror(-rc)) : rc;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 #include "core/waits.h"
 #include "core/watch.h"
@@ -306,6 +307,8 @@ int scope_wait(struct lkdf_scope *s, int64_t timeout_ns)
 	wait_ended(s->rt, "lkdf_scope_wait", begin);
 	if (rc)
 		return 1;
+	if (unlikely(s->rt->check != NULL))
+		check_acquire(s->rt->check, s->check);
 	sched_tick(&s->rt->sched, s->rt);
 	return scope_take_error(s);
 }

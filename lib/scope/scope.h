@@ -67,6 +67,9 @@ struct lkdf_scope {
 	uint64_t max_tasks; /* 0: any number */
 	char name[32];
 
+	/* Option check, the thread that drains: its token; NULL: none yet. */
+	uint64_t *check;
+
 	/* Any thread, see room.h. */
 	_Atomic(uint64_t) nr_taken;
 	_Atomic(uint64_t) room_asked; /* wake below that; 0: nobody waits */

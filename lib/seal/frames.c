@@ -7,6 +7,7 @@
 #include "core/runtime.h"
 #include "graph/renumber.h"
 #include "mem/region.h"
+#include "run/checked_run.h"
 #include "run/frame.h"
 #include "run/planned.h"
 #include "run/region_run.h"
@@ -227,6 +228,7 @@ void frames_destroy(struct lkdf_graph *g)
 		region_run_destroy(f);
 		control_run_destroy(f);
 		port_run_destroy(f);
+		checked_run_free(f);
 		destroy_passes(f, g->rt);
 	}
 	region_free(g->frames, g->nr_frames * sizeof(*g->frames));

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "task/acquire.h"
 
+#include "task/checked.h"
+
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
@@ -185,6 +187,8 @@ static void end_acquisition(struct lkdf_data *d, struct acquisition *a,
 	struct use *u = &a->claim.use[0];
 	struct lkdf *rt = d->rt;
 
+	if (rt->check)
+		checked_tell_uses(rt->check, &a->claim);
 	/* Nobody wrote: what was there stays, poison and all. */
 	if (error)
 		u->flags &= (uint8_t)~USE_WRITES;
@@ -215,6 +219,8 @@ int data_acquire(struct lkdf_data *d, uint32_t mode, int64_t timeout_ns,
 	sched_drain(&d->rt->sched);
 	if (wait_for(d->rt, a, timeout_ns))
 		return 1;
+	if (d->rt->check)
+		checked_hear_uses(d->rt->check, &a->claim);
 	rc = look_at_claim(d, a);
 	bytes = rc ? NULL : data_bytes(d, -1);
 	if (!rc && !bytes)

@@ -6,6 +6,7 @@
 #include "core/runtime.h"
 #include "mem/heap.h"
 #include "scope/scope.h"
+#include "task/checked.h"
 
 #include <errno.h>
 
@@ -129,6 +130,8 @@ int after_create(struct task *t, const struct lkdf_event *e, unsigned nr)
 	x->is_listed = x->is_over = false;
 	x->cancel_err = 0;
 	t->after = x;
+	if (rt->check)
+		checked_made(t);
 	for (i = 0; i < nr && !rc; i++)
 		rc = add_input(x, i, e[i]);
 	return rc;

@@ -10,6 +10,7 @@
 #include "sched/current.h"
 #include "scope/deadline.h"
 #include "task/after.h"
+#include "task/checked.h"
 #include "task/group.h"
 #include "task/step.h"
 #include "task/then.h"
@@ -191,7 +192,10 @@ static void drop_argument(struct executor *ex, struct task *t)
 {
 	struct lkdf_ctx *outer = current_none(ex);
 
-	t->kind->drop(t->arg);
+	if (unlikely(rt_of(t)->check != NULL))
+		checked_drop(t);
+	else
+		t->kind->drop(t->arg);
 	current_again(ex, outer);
 }
 

@@ -27,6 +27,7 @@
 #include "sched/nap.h"
 #include "sched/tick.h"
 #include "task/body.h"
+#include "task/checked.h"
 #include "task/complete.h"
 #include "task/descend.h"
 #include "task/group.h"
@@ -313,6 +314,8 @@ int task_join_on(struct executor *ex, struct task *t)
 			    run_children(w, t, &child));
 		current_restore(ex, outer);
 	}
+	if (unlikely(t->kind->rt->check != NULL))
+		checked_joined(t);
 	if (unlikely(a_load(&t->child_err, relaxed)))
 		return task_forget_children(t);
 	task_count_anew(t);

@@ -12,6 +12,7 @@
 #include "mem/region.h"
 #include "scope/scope.h"
 #include "task/body.h"
+#include "task/checked.h"
 #include "task/ctx.h"
 #include "task/noted.h"
 #include "task/task.h"
@@ -70,6 +71,10 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 
 	k->fn = k->is_away ? k->ops->begin : a->fn;
 	k->later = k->is_away ? a->fn : NULL;
+	if (k->rt->check && !k->is_away) {
+		k->user_fn = k->fn;
+		k->fn = checked_body;
+	}
 	k->arg_size = a->arg_size;
 	k->flags = a->flags;
 	k->class = a->prio == LKDF_PRIO_DEFAULT

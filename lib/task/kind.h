@@ -142,6 +142,7 @@ struct lkdf_kind {
 	uint32_t spin_ticks, clock_ticks; /* the runtime's */
 	lkdf_fn inner[NR_STEPS]; /* NULL: fn does not do it */
 	const struct kind_ops *ops; /* of its sort */
+	lkdf_fn user_fn; /* option check: fn calls it; else NULL */
 	lkdf_fn later; /* where is_away: goes on as; may be NULL */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);
@@ -312,6 +313,8 @@ static inline lkdf_fn kind_body(const struct lkdf_kind *k)
 		return k->later;
 	while (step < NR_STEPS && !k->inner[step])
 		step++;
+	if (unlikely(k->user_fn != NULL))
+		return k->user_fn;
 	return step < NR_STEPS ? k->inner[step] : k->fn;
 }
 

@@ -208,6 +208,12 @@ static void cut_by_seed(struct loop *l, struct order *o, uint64_t nr)
 {
 	uint64_t most = max_u64(nr >> order_below(o, 8), 1);
 
+	if (l->rt->check) {
+		/* A part for each worker would be one block. */
+		l->is_auto |= l->is_static && !l->range.grain;
+		l->is_static = false;
+		most = 1;
+	}
 	if (!l->is_auto)
 		return;
 	l->grain = max_u64(1 + order_below(o, most), nr / ORDER_MOST_PIECES);

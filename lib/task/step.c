@@ -17,6 +17,7 @@
 #include "task/after.h"
 #include "task/again.h"
 #include "task/body.h"
+#include "task/checked.h"
 #include "task/complete.h"
 #include "task/gate.h"
 #include "task/group.h"
@@ -162,6 +163,8 @@ static __attribute__((noinline)) void lacks_inputs(struct lkdf_ctx *c,
 		task_fail(t, rc, err_text(), c->ex->id);
 		return;
 	}
+	if (t->kind->rt->check)
+		checked_skipped(t);
 	counter_add(c->ex->counters, COUNTER_SKIPPED, 1);
 	complete_failed(t, ENDED_SKIPPED, -rc,
 			failure_of_skipped(failure, -rc));
@@ -265,10 +268,19 @@ static enum task_end step_gated(struct lkdf_ctx *c, struct task *t)
 }
 
 /* The body goes on, with what it had when it left. */
-static void take_up(struct lkdf_ctx *c, const struct task *t)
+static lkdf_fn take_up(struct lkdf_ctx *c, const struct task *t)
 {
 	c->input_err = t->then_err;
 	c->has_groups = t->groups != NULL;
+	return unlikely(t->kind->rt->check != NULL) ? checked_then : t->then_fn;
+}
+
+static __attribute__((noinline)) enum task_end
+pass_over(struct lkdf_ctx *c, struct task *t, int error)
+{
+	if (t->kind->rt->check)
+		checked_skipped(t);
+	return complete_cancelled(c->ex, t, error);
 }
 
 /* Its gate, if it has one, has been asked. */
@@ -277,7 +289,7 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 {
 	bool continues = t->link.flags & TASK_CONTINUES;
 	struct lkdf_kind *k = t->kind;
-	lkdf_fn fn = continues ? t->then_fn : k->fn;
+	lkdf_fn fn = k->fn;
 	int cancelled, rc;
 	bool may_go;
 
@@ -294,14 +306,14 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 		return TASK_COMPLETE;
 	cancelled = complete_begin(t);
 	if (cancelled)
-		return complete_cancelled(c->ex, t, cancelled);
+		return pass_over(c, t, cancelled);
 	if (t->link.flags & TASK_OWNED) {
 		c->owner = t->owner;
 		c->frame = t->frame;
 		c->index = t->index;
 	}
 	if (t->link.flags & TASK_CONTINUES)
-		take_up(c, t);
+		fn = take_up(c, t);
 	if (c->ex->worker && (a_load(&k->slow, relaxed) &
 			      ~(SLOW_SAMPLED | SLOW_WATCHED | SLOW_NOTES |
 				SLOW_GATED)) != SLOW_TRACED)

@@ -13,6 +13,7 @@
 #include "core/runtime.h"
 #include "mechanism/part/part.h"
 #include "mem/heap.h"
+#include "task/checked.h"
 #include "task/complete.h"
 #include "task/step.h"
 #include "task/traced.h"
@@ -280,11 +281,22 @@ static void run_in_pool(void *executor, struct blocking_item *item)
 	task_run(executor, container_of(item, struct task, blocking_item));
 }
 
+/* Nothing that it waited for starts it: it is its creator who does. */
+static bool is_made_now(const struct task *t)
+{
+	const uint16_t later = TASK_CONTINUES | TASK_HAS_DATA | TASK_OWNED;
+
+	return !(t->link.flags & later) && !t->limit_woken &&
+	       !(t->link.flags & TASK_EXTRA && t->after);
+}
+
 static __attribute__((noinline)) void
 start_slowly(struct lkdf *rt, struct executor *ex, struct task *t)
 {
 	if (a_load(&t->kind->slow, relaxed) & SLOW_TRACED)
 		traced_ready(ex, t);
+	if (rt->check && is_made_now(t))
+		checked_made(t);
 	if (!wants_pool(rt, t)) {
 		push_task(rt, ex, t);
 		if (rt->sched.order.is_on && ex && ex->worker)

@@ -147,6 +147,8 @@ struct task {
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
 	uint64_t left_ticks, left_by; /* the same, of its body before */
 	uint32_t left_name; /* for what it waits since; 0: not known */
+	struct check_task *check; /* see checked.h; of the one before, until the
+				   * task is made */
 };
 
 /* Added to live while the body sleeps in a join. */

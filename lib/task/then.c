@@ -7,6 +7,7 @@
 #include "core/runtime.h"
 #include "scope/event_any.h"
 #include "scope/event_pulse.h"
+#include "task/checked.h"
 #include "task/complete.h"
 #include "task/parallel_for.h"
 #include "task/step.h"
@@ -80,6 +81,8 @@ static void hold_fired(struct event_tap *tap, int error)
 	struct lkdf *rt = rt_of(t);
 	bool is_last;
 
+	if (rt->check)
+		checked_held(t, tap->event);
 	event_put(tap->event);
 	/* Where others are left one of them ends the task. */
 	if (unlikely(error))

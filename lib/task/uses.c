@@ -7,6 +7,7 @@
 #include "data/offhost.h"
 #include "data/replica.h"
 #include "mem/heap.h"
+#include "task/checked.h"
 #include "task/homes.h"
 #include "task/move.h"
 #include "task/task.h"
@@ -238,6 +239,8 @@ int uses_create(struct task *t, struct task *parent, const struct lkdf_use *use,
 	check(nr);
 	if (!c)
 		return err(-ENOMEM, "task: no memory for %u uses", nr);
+	if (unlikely(rt_of(t)->check != NULL))
+		checked_made(t);
 	if (likely(cache && nr_all <= 2))
 		heap_expect(cache, size);
 	c->nr = (uint16_t)nr;

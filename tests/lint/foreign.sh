@@ -35,7 +35,7 @@ only 'the kernel module interface' '^lib/signal/' "${inc}.*lkdf_kmod\.h"
 only libbpf '^tools/' "${inc}(bpf/(libbpf|bpf)\.h|.*\.skel\.h)" '^lib/'
 only 'mapping what others have' '^tools/(foreign\.c|probe/pins\.c|bench/)' \
 	'\<mmap *\(.*(MAP_SHARED|fd)' '^tools/'
-only 'loading a library' '^lib/(api/hooks|opencl/load|cuda/(load|rtc))\.c$' \
+only 'loading a library' '^lib/(api/hooks|check/tsan|opencl/load|cuda/(load|rtc))\.c$' \
 	'\<dlm?open *\('
 only getenv '^lib/(api/(config|rank)|cuda/rtc|malloc/[a-z_]*|gomp/(settings|pool))\.c$' \
 	'\<(secure_)?getenv *\(|\<environ\>'

@@ -3,6 +3,7 @@
 #ifndef MC_CHANNEL_BELOW_H
 #define MC_CHANNEL_BELOW_H
 
+#include "check_below.h"
 #include "core/ops.h"
 #include "mc.h"
 #include "scope/event_tap.h"

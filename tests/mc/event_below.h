@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "check_below.h"
 #include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"

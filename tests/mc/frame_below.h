@@ -8,6 +8,7 @@
 #define FRAME_BELOW_H
 
 #include "base/futex.h"
+#include "check_below.h"
 #include "core/failure.h"
 #include "core/runtime.h"
 #include "data/data.h"

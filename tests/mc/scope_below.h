@@ -8,6 +8,7 @@
 #define MC_SCOPE_BELOW_H
 
 #include "base/clock.h"
+#include "check_below.h"
 #include "core/completion.h"
 #include "core/failure.h"
 #include "core/runtime.h"

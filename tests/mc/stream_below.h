@@ -6,6 +6,7 @@
 #ifndef STREAM_BELOW_H
 #define STREAM_BELOW_H
 
+#include "check_below.h"
 #include "run/solo_run.h"
 #include "run/stream_solo.h"
 #include "sched/worker.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Option check: the orders of a var. It has a token for each way to use it: a
+ * use comes after all uses of other ways, and of its own where it goes alone.
+ * That is what the queue gives, whose groups are uses of one way.
+ */
+#include "data/var_check.h"
+
+#include "check/fiber.h"
+
+void var_hear(struct check *ch, struct var *v, unsigned turn)
+{
+	unsigned i;
+
+	if (!v->check)
+		v->check = check_tokens(NR_TURNS + 1);
+	/* Parts of a reduction lie in one copy. */
+	for (i = 0; v->check && i < NR_TURNS; i++)
+		if (i != turn || turn == TURN_WRITE || turn == TURN_REDUCE)
+			check_acquire(ch, &v->check[i]);
+}
+
+void var_tell(struct check *ch, struct var *v, unsigned turn)
+{
+	if (!v->check)
+		v->check = check_tokens(NR_TURNS + 1);
+	if (v->check)
+		check_release(ch, &v->check[turn]);
+}
