@@ -26,7 +26,7 @@ bool task_is_below(struct task *t, const struct task *parent)
 	uint32_t depth = a_load(&parent->link.depth, relaxed);
 
 	while (t && a_load(&t->link.depth, relaxed) > depth)
-		t = a_load(&t->parent, relaxed);
+		t = task_go_up(t, depth);
 	return t == parent;
 }
 

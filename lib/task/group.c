@@ -50,7 +50,7 @@ int group_spawn_elsewhere(struct task *g, struct lkdf_kind *k, const void *arg)
 	if (!t)
 		return -ENOMEM;
 	task_init_limits(t);
-	task_set_parent(t, g);
+	task_set_group(t, g);
 	t->scope = g->scope;
 	/* Relaxed: a task of the group keeps it, or the caller does. */
 	a_add(&g->live, 1, relaxed);

@@ -60,7 +60,8 @@ static inline struct task *group_begin(struct lkdf_ctx *c, struct task *t,
 	g->nr_local = TASK_OPEN;
 	a_store(&g->live, TASK_OPEN, relaxed);
 	a_store(&g->child_err, 0, relaxed);
-	task_set_parent(g, t);
+	/* Its jump is set with its children's. */
+	task_set_near_parent(g, t);
 	g->kick_next = c->has_groups ? t->groups : NULL;
 	t->groups = g;
 	c->has_groups = true;

@@ -211,8 +211,7 @@ static inline __attribute__((always_inline)) bool pop_child(struct worker *w,
 		return false;
 	t = deque_lower(d, head - 1) ? descend_task(deque_at(d, head - 1))
 				     : NULL;
-	if (!t || !a_load(&t->link.depth, relaxed) ||
-	    a_load(&t->parent, relaxed) != parent) {
+	if (!t || a_load(&t->parent, relaxed) != parent) {
 		deque_raise(d, head);
 		return false;
 	}

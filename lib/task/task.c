@@ -413,7 +413,8 @@ int task_may_have_child(const struct task *parent, const struct lkdf_kind *k)
 	return 0;
 }
 
-/* First child of a graph's task, a kind with extras, no room, no worker. */
+/* First child of a graph's task, a kind with extras, a deep one, no room, no
+ * worker. */
 static __attribute__((noinline)) int spawn_slowly(struct lkdf_ctx *c,
 						  struct task *parent,
 						  struct lkdf_kind *k,
@@ -440,6 +441,8 @@ static __attribute__((noinline)) int spawn_slowly(struct lkdf_ctx *c,
 		return -ENOMEM;
 	task_init_limits(t);
 	task_adopt(parent, t);
+	if (parent != c->task)
+		task_set_group(t, parent);
 	if (k->is_child && ex && ex->worker)
 		push_child(ex->worker, t, parent);
 	else
@@ -464,6 +467,7 @@ spawn_child(struct lkdf_ctx *c, struct task *parent, struct lkdf_kind *k,
 	struct deque *d;
 
 	if (unlikely(!parent || !w || !a_load(&k->is_plain, relaxed) ||
+		     task_is_above_deep(parent) ||
 		     !magazine_has(&ex->magazine[POOL_TASK])))
 		return spawn_slowly(c, parent, k, arg);
 	d = &w->deque[CLASS_NORMAL];
@@ -472,7 +476,9 @@ spawn_child(struct lkdf_ctx *c, struct task *parent, struct lkdf_kind *k,
 	t = magazine_take(&ex->magazine[POOL_TASK]);
 	init_task(t, k);
 	set_arg(t, k, arg);
-	task_adopt(parent, t);
+	task_set_near_parent(t, parent);
+	t->scope = parent->scope;
+	parent->nr_spawned++;
 	c->has_spawned = true;
 	deque_put(d, link_item(&t->link));
 	return likely(deque_has_public(d)) ? 0 : share_child(w);

@@ -144,6 +144,9 @@ struct task {
 	int64_t io_value; /* of an operation: what it gave, if in part */
 	int32_t io_error; /* why it gave no more, or 0 */
 	uint32_t label; /* with TASK_EXTRA: see mem/label.h; 0: none */
+	/* With a depth of TASK_DEEP and more: one of those above, see
+	 * task_is_below(); thieves peek. */
+	_Atomic(struct task *) jump;
 	uint64_t ready_ticks, ready_by; /* while recording, see traced.h */
 	uint64_t left_ticks, left_by; /* the same, of its body before */
 	uint32_t left_name; /* for what it waits since; 0: not known */
@@ -305,15 +308,85 @@ int task_forget_children(struct task *t);
 /* The body slept in a join a moment ago: the task may be gone by now. */
 void task_wake_join(struct lkdf *rt, struct task *t);
 
-/* Is t below parent? Both may be looked at by a thief: see above. */
+/*
+ * Is t below parent? Both may be looked at by a thief: see above. Where tasks
+ * lie deep the way up goes by jumps, in as many steps as the logarithm of its
+ * length, for a join that has no stack left runs what lies ever deeper below
+ * it.
+ */
 bool task_is_below(struct task *t, const struct task *parent);
 
-/* The task that stands above it, for joins, limits and reports. */
-static inline void task_set_parent(struct task *t, struct task *parent)
+/* From here on a task has a jump. */
+#define TASK_DEEP 128
+
+static inline bool task_is_deep(const struct task *t)
+{
+	return a_load(&t->link.depth, relaxed) >= TASK_DEEP;
+}
+
+static inline bool task_is_above_deep(const struct task *t)
+{
+	return a_load(&t->link.depth, relaxed) >= TASK_DEEP - 1;
+}
+
+/*
+ * To the parent; or as far as two jumps of the parent's go, where both are of
+ * the same length. So lengths are those of a skew binary number: O(log n).
+ */
+static inline void task_set_jump(struct task *t, struct task *parent)
+{
+	struct task *first = parent, *second;
+	uint32_t depth = a_load(&parent->link.depth, relaxed), middle;
+
+	if (task_is_deep(parent))
+		first = a_load(&parent->jump, relaxed);
+	second = task_is_deep(first) ? a_load(&first->jump, relaxed) : first;
+	middle = a_load(&first->link.depth, relaxed);
+	a_store(&t->jump,
+		first != second && depth - middle ==
+					   middle - a_load(&second->link.depth,
+							   relaxed)
+			? second
+			: parent,
+		relaxed);
+}
+
+/*
+ * Towards the depth, which is above t's. A jump that a thief sees of a task
+ * that is gone may lead down.
+ */
+static inline struct task *task_go_up(const struct task *t, uint32_t depth)
+{
+	struct task *to = task_is_deep(t) ? a_load(&t->jump, relaxed) : NULL;
+	uint32_t at = to ? a_load(&to->link.depth, relaxed) : 0;
+
+	return to && at >= depth && at < a_load(&t->link.depth, relaxed)
+		       ? to
+		       : a_load(&t->parent, relaxed);
+}
+
+/* As task_set_parent(), of a parent that is not above deep ones. */
+static inline void task_set_near_parent(struct task *t, struct task *parent)
 {
 	a_store(&t->link.depth, a_load(&parent->link.depth, relaxed) + 1,
 		relaxed);
 	a_store(&t->parent, parent, relaxed);
+}
+
+/* The task that stands above it, for joins, limits and reports. */
+static inline void task_set_parent(struct task *t, struct task *parent)
+{
+	task_set_near_parent(t, parent);
+	if (unlikely(task_is_deep(t)))
+		task_set_jump(t, parent);
+}
+
+/* As task_set_parent(), below a group, which may be a deep one by now. */
+static inline void task_set_group(struct task *t, struct task *g)
+{
+	if (unlikely(task_is_deep(g)))
+		task_set_jump(g, a_load(&g->parent, relaxed));
+	task_set_parent(t, g);
 }
 
 /* t becomes a child of the running body's task. */
