@@ -33,11 +33,7 @@ ok $? 'and the line says so'
 "$convoy" --lock none --seconds 20 >/dev/null 2>&1 &
 pid=$!
 trap 'kill $pid 2>/dev/null; rm -rf "$dir"' EXIT
-i=0
-while ! grep -q lkdf:stats /proc/$pid/maps 2>/dev/null && [ $i -lt 100 ]; do
-	sleep 0.05
-	i=$((i + 1))
-done
+await grep -qs lkdf:stats /proc/$pid/maps
 futex 4 -p $pid --dir "$pins" && grep -q 'lkdf probe start' "$dir/log"
 ok $? 'without a probe: how to start it'
 
@@ -229,13 +225,8 @@ if command -v script >/dev/null; then
 	script -qfec "$lkdf futex -p $pid --dir $pins" "$dir/screen" \
 		</dev/null >/dev/null 2>&1 &
 	screen=$!
-	i=0
-	until [ "$(grep -c 'workers, ' "$dir/screen")" -ge 2 ] ||
-		[ $i -gt 200 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
-	[ $i -le 200 ]
+	# shellcheck disable=SC2016
+	await sh -c '[ "$(grep -c "workers, " "$1")" -ge 2 ]' sh "$dir/screen"
 	ok $? 'on a terminal it looks again and again' "$dir/screen"
 	pkill -TERM -P $screen
 	wait $screen
@@ -246,11 +237,7 @@ full 'standard output is not complete' 'the text' "$lkdf" futex -p $pid --dir "$
 "$lkdf" futex -p $pid --dir "$pins" -d 3 >"$dir/out" 2>&1 &
 look=$!
 # It sleeps once it has read the first counts.
-i=0
-until grep -q nanosleep "/proc/$look/wchan" || [ $i -gt 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+await grep -qs nanosleep "/proc/$look/wchan"
 "$lkdf" probe stop --dir "$pins" >"$dir/log" 2>&1
 wait $look
 [ $? -eq 5 ] && grep -q 'was stopped' "$dir/out"

@@ -26,14 +26,14 @@ number() {
 		sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p"
 }
 
-# until_seen COUNT: so many threads have slots; for ten seconds at most
-until_seen() {
-	i=0
-	while [ "$(number slots_used)" != "$1" ] && [ $i -lt 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+# shellcheck disable=SC2317 # called by await
+seen() {
 	[ "$(number slots_used)" = "$1" ]
+}
+
+# until_seen COUNT: so many threads have slots
+until_seen() {
+	await seen "$1"
 }
 
 # calls SECONDS: how often such a program calls bpf(2)

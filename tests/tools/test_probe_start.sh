@@ -134,11 +134,7 @@ command=$build/examples/convoy
 LKDF_WORKERS=1 setpriv --reuid=65534 --regid=65534 --clear-groups \
 	"$command" --lock none --seconds 30 >/dev/null 2>&1 &
 pid=$!
-i=0
-while ! grep -q lkdf:stats /proc/$pid/maps 2>/dev/null && [ $i -lt 100 ]; do
-	sleep 0.05
-	i=$((i + 1))
-done
+await grep -qs lkdf:stats /proc/$pid/maps
 for verb in futex stat pages; do
 	setpriv --reuid=65534 --regid=65533 --clear-groups \
 		"$lkdf" $verb -p $pid >"$dir/log" 2>&1
