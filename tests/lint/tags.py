@@ -5,7 +5,9 @@ No struct, union or enum of lib and tools has the name of one of the C library
 or the kernel: a later release of the C library may define it in a header that
 our files include. It compares with the headers that this compiler finds for the
 list below and for our own includes, and with all headers of the kernel: the C
-library takes its new structs from there (glibc 2.41 took sched_attr).
+library takes its new structs from there (glibc 2.41 took sched_attr). No
+function has the name of one of the C library either: glibc 2.43 declares
+call_once() of <threads.h> in <stdlib.h>.
 """
 import glob
 import os
@@ -16,6 +18,8 @@ import sys
 import ctext
 
 DEFINED = re.compile(r'\b(struct|union|enum)\s+(\w+)\s*\{')
+FUNCTION = re.compile(r'(?m)^[a-z_][\w \t*]*?\b([a-z]\w*)\([^;{}]*?\)\s*\{')
+DECLARED = re.compile(r'\b([a-z]\w*)\s*\([^;{}]*\)[^;{}]*;')
 INCLUDED = re.compile(r'(?m)^[ \t]*#[ \t]*include[ \t]*<([^>+]+\.h)>')
 # What POSIX and glibc have; those that are absent are left out.
 LIBC = '''
@@ -64,7 +68,10 @@ def main():
     paths = found_by_compiler(sorted({n + '.h' for n in LIBC} | included))
     for folder in 'linux', 'asm-generic':
         paths += glob.glob(f'/usr/include/{folder}/**/*.h', recursive=True)
-    theirs = {}
+    theirs, functions = {}, {}
+    for path in found_by_compiler([n + '.h' for n in LIBC]):
+        for m in DECLARED.finditer(fixed(ctext.read(path))):
+            functions.setdefault(m.group(1), path)
     for path in paths:
         for m in DEFINED.finditer(fixed(ctext.read(path))):
             theirs.setdefault(m.group(2), path)
@@ -74,6 +81,11 @@ def main():
                 report.say(path, ctext.line_of(text, m.start()),
                            f'{m.group(1)} {m.group(2)} is a name of '
                            f'{theirs[m.group(2)]}: rename it')
+        for m in FUNCTION.finditer(ctext.code(text)):
+            if m.group(1) in functions:
+                report.say(path, ctext.line_of(text, m.start()),
+                           f'{m.group(1)}() is a name of '
+                           f'{functions[m.group(1)]}: rename it')
     report.end()
 
 

@@ -113,7 +113,7 @@ static void serial_batch(struct arm *a, int n, double spawns)
 	samples_add(&a->by_serial, (double)(bench_now_ns() - start) / spawns);
 }
 
-static int call_once(struct arm *a, int n, double spawns)
+static int call_tree(struct arm *a, int n, double spawns)
 {
 	double out[PEER_MAX_VALUES];
 	unsigned i;
@@ -206,7 +206,7 @@ static int arm_build(const struct bench *b, void *arm, unsigned part)
 
 	(void)b;
 	(void)part;
-	rc = call_once(arm, 20, nr_spawns(20));
+	rc = call_tree(arm, 20, nr_spawns(20));
 	forget(arm);
 	return rc;
 }
@@ -214,7 +214,7 @@ static int arm_build(const struct bench *b, void *arm, unsigned part)
 static int one_round(const struct bench *b, void *arm, unsigned part)
 {
 	(void)b;
-	return call_once(arm, sizes[part], nr_spawns(sizes[part]));
+	return call_tree(arm, sizes[part], nr_spawns(sizes[part]));
 }
 
 static const char *name_of(unsigned part)
