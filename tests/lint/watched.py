@@ -67,8 +67,8 @@ for path in ctext.files(*('tests/' + room for room in (
 
 # With a signal of its own it is part of the test.
 TIMEOUT = re.compile(r'(?<![\w-])timeout (?!-s |--preserve-status )')
-for path in ctext.files('tests/tools'):
-    if path.endswith('.sh') and not path.endswith('/arm64.sh'):
+for path in ctext.files('tests/tools', ends='.sh'):
+    if not path.endswith('/arm64.sh'):
         for nr, line in enumerate(ctext.read(path).split('\n'), 1):
             if TIMEOUT.search(line) and not re.match(r'\s*#', line):
                 report.say(path, nr, 'timeout: "$limit" counts the seconds of '
