@@ -65,12 +65,12 @@ quotes() {
 # not tell why, and lkdf try no kind that is slower together
 is_judged() {
 	rm -f "$dir"/judged*
-	LKDF_TRACE="$dir/judged.lkdf" timeout -k 5 60 "$dir/program" >"$dir/got" 2>&1 &&
+	LKDF_TRACE="$dir/judged.lkdf" "$limit" 60 "$dir/program" >"$dir/got" 2>&1 &&
 		"$build/lkdf" report "$dir/judged.lkdf" >"$dir/log" 2>&1 &&
 		grep -q '^What costs most' "$dir/log" &&
 		! grep -qE 'record again with|^  (1|2)  .*(Everybody waits|starve while)' "$dir/log"
 	ok $? "$1: its report is true" "$dir/log"
-	(cd "$dir" && timeout -k 5 120 "$build/lkdf" try -q -w 1,2 -- ./program) \
+	(cd "$dir" && "$limit" 120 "$build/lkdf" try -q -w 1,2 -- ./program) \
 		>"$dir/log" 2>"$dir/err" && ! grep -q 'meet in memory' "$dir/log"
 	ok $? "$1: lkdf try names no kind" "$dir/log"
 }

@@ -60,7 +60,7 @@ for t in graph/test_graph graph/test_loops place/test_place scope/test_scope \
 	esac
 	[ -x "$top/$program/$t" ] || make -s QUIET=1 CC="${CC:-gcc}" \
 		BUILD="$top" "$top/$program/$t" >"$dir/log" 2>&1
-	LD_LIBRARY_PATH=$without timeout -k 5 120 "$top/$program/$t" \
+	LD_LIBRARY_PATH=$without "$limit" 120 "$top/$program/$t" \
 		>"$dir/log" 2>&1
 	ok $? "$t passes"
 done
@@ -68,7 +68,7 @@ fact='100 programs of the oracle do what the model does'
 case "$needed " in
 *" oracle "*) skip "$fact" 'they have places that are parts of nodes' ;;
 *)
-	LD_LIBRARY_PATH=$without timeout -k 5 240 "$top/tests/oracle/oracle" \
+	LD_LIBRARY_PATH=$without "$limit" 240 "$top/tests/oracle/oracle" \
 		--programs 100 --base "${ORACLE_BASE:-1}" >"$dir/log" 2>&1
 	ok $? "$fact"
 	;;
