@@ -80,7 +80,7 @@ tools: $(LKDF_BIN)
 
 # Section 1, made by the tool; a test holds the names against its verbs.
 MAN1 := $(patsubst %,$(BUILD)/man/%.1,lkdf $(addprefix lkdf-,topo doctor device \
-	bench run stat top why trace trace-check trace-convert trace-diff \
+	bench run check stat top why trace trace-check trace-convert trace-diff \
 	trace-record report try pages probe futex completion))
 # "trace check" of lkdf-trace-check.1
 words_of_page = $(subst -, ,$(patsubst lkdf%,%,$(basename $(@F))))

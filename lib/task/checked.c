@@ -242,9 +242,19 @@ static void tell_after(struct body *b)
 
 /* ---- bodies ------------------------------------------------------------- */
 
+/* The task whose body has made it, past those that stand for several. */
+static const struct task *body_above(const struct task *t)
+{
+	const struct task *up = a_load(&t->parent, relaxed);
+
+	while (up && !(up->link.flags & (TASK_GENERAL | TASK_OWNED)))
+		up = a_load(&up->parent, relaxed);
+	return up;
+}
+
 static void body_name(const struct task *t, char *name, size_t size)
 {
-	const struct task *parent = a_load(&t->parent, relaxed);
+	const struct task *parent = body_above(t);
 	const char *kind = t->kind->name;
 	char text[2 * NAME_SIZE];
 
@@ -257,13 +267,11 @@ static void body_name(const struct task *t, char *name, size_t size)
 	task_text(t, text, sizeof(text));
 	if (t->kind->ops->told & LKDF_KIND_IS_LOOP)
 		snprintf(name, size, "block of a loop");
-	else if (parent && !(t->link.flags & TASK_SCOPED) &&
-		 parent->kind != t->kind)
+	else if (parent)
 		snprintf(name, size, "child \"%s\" below \"%s\"", text,
 			 parent->kind->name);
 	else
-		snprintf(name, size, "%s \"%s\"", parent ? "child" : "task",
-			 text);
+		snprintf(name, size, "task \"%s\"", text);
 }
 
 static void run_body(struct check_call *call)

@@ -31,7 +31,7 @@ tools='
 1	cli
 2	stat
 3	trace
-4	pages probe run
+4	check pages probe run
 5	doctor report
 6	bench top
 7	main

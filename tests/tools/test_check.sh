@@ -1,20 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# Option check, with the plain library and a program with -fsanitize=thread: each
-# race of check_races.c is found in one run, and is gone with the order given.
+# lkdf check, with the plain library and programs with -fsanitize=thread: each race
+# of check_races.c is found in one run, and is gone with the order given. The first
+# compiler asks the verb, the second the option alone.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 program=$dir/check_races
+orders=$dir/check_orders
 
 # A sanitizer wants its own layout of addresses.
 no_random=
 setarch -R true 2>/dev/null && no_random=1
 
-# compile COMPILER
+# compile COMPILER [FLAG]
 compile() {
-	$1 -g -O1 -Wall -Wextra -fsanitize=thread -o "$program" \
-		tests/tools/check_races.c -Ilib/include -L"$build" -llkdf \
-		-Wl,-rpath,"$build" >"$dir/log" 2>&1
+	for source in check_races check_orders; do
+		# shellcheck disable=SC2086
+		$1 -g -O1 -Wall -Wextra ${2:-} -o "$dir/$source" \
+			"tests/tools/$source.c" -Ilib/include -L"$build" -llkdf \
+			-lpthread -Wl,-rpath,"$build" >"$dir/log" 2>&1 || return
+	done
 }
 
 # check NAME 0|1
@@ -37,35 +42,61 @@ rows() {
 	done
 }
 
+# judge STATUS PATTERN FACT ARGUMENT...: lkdf check ends so and says so
+judge() {
+	status=$1 pattern=$2 fact=$3
+	shift 3
+	timeout -k 5 120 "$build/lkdf" check "$@" >"$dir/got" 2>&1
+	rc=$?
+	[ $rc -eq "$status" ] && grep -qE "$pattern" "$dir/got"
+	ok $? "lkdf check: $fact" "$dir/got"
+}
+
 nr_compilers=0
 for cc in gcc clang; do
 	command -v $cc >/dev/null || continue
-	compile $cc || continue
+	compile $cc -fsanitize=thread || continue
 	nr_compilers=$((nr_compilers + 1))
 	rows $cc
-	# Which bodies and runs are named
-	check edge 0
-	grep -q "'task \"read#1\" of graph \"g\", kind \"read\"'" "$dir/got"
-	ok $? "$cc: a report names task, graph and kind" "$dir/got"
-	check own_memory 1
-	rc=$?
-	[ $rc -eq 0 ]
-	ok $? "$cc: 600 bodies share 240 fibers, and are silent" "$dir/got"
 	for seed in 1 2 3; do
 		LKDF_ORDER=$seed check value 1
 		ok $? "$cc: seed $seed is silent, too" "$dir/got"
 	done
+	judge 1 '^lkdf check: race: task "(read#1|write#0)" of graph "g", kind ' \
+		"$cc: a race, with its tasks" -- "$program" edge 0
+	judge 1 '^lkdf check: give them an order: lkdf_graph_order' \
+		"$cc: the call that would order them" -- "$program" edge 0
+	judge 0 '^lkdf check: nothing was found' "$cc: nothing" -- "$program" edge 1
+	judge 0 'reports left out' "$cc: a lock that both hold excludes them" \
+		-- "$orders" lock 1
+	judge 1 'lkdf check: race:' "$cc: a race beside a lock" -- "$orders" lock 0
 done
 [ $nr_compilers -gt 0 ] ||
 	skip "races of a program" "no compiler here has -fsanitize=thread"
 
-# A program without a sanitizer goes on, and one line says so.
-${CC:-cc} -g -o "$program" tests/tools/check_races.c -Ilib/include -L"$build" \
-	-llkdf -Wl,-rpath,"$build" >"$dir/log" 2>&1
-LKDF_CHECK=yes timeout -k 5 60 "$program" edge 0 >"$dir/got" 2>&1
+# Programs without a sanitizer: orders and deadlocks.
+compile "${CC:-cc}"
+ok $? "programs without a sanitizer compile"
+check edge 0
 rc=$?
-[ $rc -eq 0 ] && grep -qx 'lkdf: error: check: the program has no thread sanitizer: compile and link it with -fsanitize=thread' "$dir/got"
+[ $rc -eq 0 ] && grep -q '^lkdf: error: check: the program has no thread sanitizer: compile and link it with -fsanitize=thread$' "$dir/got"
 ok $? "a program without a sanitizer runs, and is told of it" "$dir/got"
+judge 0 'is not compiled with -fsanitize=thread: orders and deadlocks' \
+	"a program without a sanitizer" -- "$program" edge 0
+judge 0 '^lkdf check: 20 orders have one outcome' "orders that change nothing" \
+	--orders 20 -- "$orders" order 1
+judge 1 '^lkdf check: LKDF_ORDER=[0-9]+ .* repeats it' \
+	"an outcome that depends on the order" --orders 100 -- "$orders" order 0
+seed=$(sed -n 's/^lkdf check: LKDF_ORDER=\([0-9]*\) .*/\1/p' "$dir/got")
+LKDF_ORDER=1 "$orders" order 0 >"$dir/first"
+LKDF_ORDER=${seed:-1} "$orders" order 0 >"$dir/again"
+! cmp -s "$dir/first" "$dir/again"
+ok $? "the seed that it names has that outcome" "$dir/again"
+judge 1 '^lkdf check: deadlock with seed 1' "a deadlock" -- "$orders" stuck 0
+judge 2 'which command' "no command"
+judge 127 'cannot start' "a program that is not there" -- "$dir/nowhere"
+cp "$orders" "$dir/raised" && chmod u+s "$dir/raised"
+judge 2 'set-user-ID' "a program with raised rights" -- "$dir/raised" order 0
 
 echo "1..$nr"
 exit $failed

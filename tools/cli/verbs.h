@@ -21,11 +21,12 @@ int verb_top(int argc, char **argv);
 int verb_device(int argc, char **argv);
 int verb_why(int argc, char **argv);
 int verb_run(int argc, char **argv);
+int verb_check(int argc, char **argv);
 int verb_completion(int argc, char **argv);
 
 extern const struct cli_spec try_spec, topo_spec, doctor_spec, bench_spec,
 	report_spec, pages_spec, probe_spec, futex_spec, stat_spec, top_spec,
-	device_spec, why_spec, run_spec, completion_spec;
+	device_spec, why_spec, run_spec, check_spec, completion_spec;
 
 /* All of them, and the words of trace. */
 extern const struct cli_family lkdf_family, trace_family;

@@ -18,6 +18,8 @@ static const struct cli_verb verbs[] = {
 	  &bench_spec, NULL },
 	{ "run", "a command with options, a trace, a time limit", verb_run,
 	  &run_spec, NULL },
+	{ "check", "races, deadlocks and orders of a program's tasks",
+	  verb_check, &check_spec, NULL },
 	{ "stat", "counters of a process, or of a command", verb_stat,
 	  &stat_spec, NULL },
 	{ "top", "what the workers of a process do, as it runs", verb_top,

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Programs for lkdf check, see test_check.sh: check_orders lock|order|stuck,
+ * and 1 for what is right.
+ */
+#include <lkdf/lkdf.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct lkdf *rt;
+static bool is_right;
+static int shared, beside;
+
+static void must(int rc)
+{
+	if (rc >= 0)
+		return;
+	fprintf(stderr, "check_orders: %s\n", lkdf_errmsg());
+	exit(3);
+}
+
+/* Two tasks without an order. */
+static void submit_two(lkdf_fn fn, const char *one, const char *two)
+{
+	struct lkdf_kind *k;
+
+	must(lkdf_kind_create(
+		rt, ATTR(lkdf_kind_attr, .name = "body", .fn = fn), &k));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = one),
+			 NULL));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = two),
+			 NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
+/* A variable is written within the lock, and where it is wrong one beside. */
+static int locks(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	if (!is_right)
+		beside++;
+	pthread_mutex_lock(&mutex);
+	shared++;
+	pthread_mutex_unlock(&mutex);
+	return 0;
+}
+
+static int says(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	puts(is_right ? "one" : arg);
+	return 0;
+}
+
+static void wait_for_ever(void)
+{
+	struct lkdf_event e;
+
+	must(lkdf_event_create(rt, 1, 0, &e));
+	must(lkdf_event_wait(e, -1));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	is_right = argv[2][0] == '1';
+	must(lkdf_open(NULL, &rt));
+	if (!strcmp(argv[1], "lock"))
+		submit_two(locks, NULL, NULL);
+	else if (!strcmp(argv[1], "order"))
+		submit_two(says, "one", "two");
+	else
+		wait_for_ever();
+	return 0;
+}
