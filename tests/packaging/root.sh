@@ -26,7 +26,8 @@ no_root() {
 	elif [ -z "${CLEAN_ROOT-}" ] && ! command -v mmdebstrap >"$dir/log"; then
 		echo 'mmdebstrap is not installed'
 	elif ! make_root "$1" >"$dir/log" 2>&1; then
-		echo "no clean root: $(tail -n 1 "$dir/log")"
+		echo "no clean root: $(grep -m 1 '^E: ' "$dir/log" ||
+			tail -n 1 "$dir/log")"
 	fi
 }
 
@@ -37,11 +38,12 @@ archive() {
 		'Origin: Debian' 2>/dev/null | grep -v security | head -n 1
 }
 
-# make_tar SUITE FILE
+# make_tar SUITE FILE; the lists of a mirror that somebody keeps as it was are old.
 make_tar() {
 	at=$(archive)
 	mkdir -p "${2%/*}" &&
-		mmdebstrap --variant=minbase --format=tar "$1" "$2.new" \
+		mmdebstrap --variant=minbase --format=tar \
+			--aptopt='Acquire::Check-Valid-Until "false"' "$1" "$2.new" \
 			${at:+"$at"} && mv "$2.new" "$2"
 }
 
@@ -60,4 +62,23 @@ inside() {
 
 apt_install() {
 	inside apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# What there is of files; caches and logs of apt and dpkg are theirs.
+listed() {
+	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev \
+		-o -path ./var/cache -o -path ./var/lib -o -path ./var/log \
+		-o -path ./tmp -o -path ./packages -o -path ./sources \
+		-o -path ./own \) -prune -o -print) | sort
+}
+
+# nothing_is_left LIST: there are the files of the list, which listed() has made
+nothing_is_left() {
+	listed >"$dir/after"
+	# The group stays, as groups of packages do; its backup is that of shadow.
+	diff "$1" "$dir/after" | grep '^[<>]' |
+		grep -vE '/etc/(group|gshadow|passwd|shadow)-?$|__pycache__' \
+			>"$dir/left"
+	[ ! -s "$dir/left" ]
+	ok $? 'nothing is left' "$dir/left"
 }

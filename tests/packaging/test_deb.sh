@@ -35,13 +35,6 @@ dpkg-deb -c "$deb"/lkdf-doc_*.deb | grep '/html/.*\.gz$' >"$dir/log"
 [ $? -eq 1 ]
 ok $? 'files that pages lead to are there by their names'
 
-# What there is of files; caches and logs of apt and dpkg are theirs.
-listed() {
-	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev \
-		-o -path ./var/cache -o -path ./var/lib -o -path ./var/log \
-		-o -path ./tmp -o -path ./packages \) -prune -o -print) | sort
-}
-
 # next_version: the same packages under a version that is newer
 next_version() {
 	for file in "$root"/packages/*.deb; do
@@ -88,13 +81,7 @@ life() {
 	inside apt-get purge -y -qq liblkdf0 liblkdf-dev liblkdf-gomp0 \
 		liblkdf-malloc0 lkdf lkdf-doc >"$dir/log" 2>&1
 	ok $? 'they are removed'
-	listed >"$dir/after"
-	# The group stays, as groups of packages do; its backup is that of shadow.
-	diff "$dir/before" "$dir/after" | grep '^[<>]' |
-		grep -vE '/etc/(group|gshadow|passwd|shadow)-?$|__pycache__' \
-			>"$dir/left"
-	[ ! -s "$dir/left" ]
-	ok $? 'nothing is left' "$dir/left"
+	nothing_is_left "$dir/before"
 }
 
 # module: last, as the headers of a kernel bring a compiler with them
