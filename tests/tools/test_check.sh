@@ -24,7 +24,7 @@ compile() {
 
 # check NAME 0|1
 check() {
-	LKDF_CHECK=yes timeout -k 5 60 ${no_random:+setarch -R} "$program" "$@" \
+	LKDF_CHECK=yes "$limit" 60 ${no_random:+setarch -R} "$program" "$@" \
 		>"$dir/got" 2>&1
 }
 
@@ -46,7 +46,7 @@ rows() {
 judge() {
 	status=$1 pattern=$2 fact=$3
 	shift 3
-	timeout -k 5 120 "$build/lkdf" check "$@" >"$dir/got" 2>&1
+	"$limit" 120 "$build/lkdf" check "$@" >"$dir/got" 2>&1
 	rc=$?
 	[ $rc -eq "$status" ] && grep -qE "$pattern" "$dir/got"
 	ok $? "lkdf check: $fact" "$dir/got"
