@@ -188,6 +188,27 @@ static struct failure *failure_of_event(struct lkdf_event e)
 					       : NULL;
 }
 
+/*
+ * Of another runtime: in serial mode no thread looks at ours then but this one.
+ * Close waits for it, as for a thread that signals.
+ */
+static void leave_to(struct task *t, struct lkdf_event fired)
+{
+	struct lkdf *rt = rt_of(t);
+	bool drains = event_of(fired)->rt != rt && rt->sched.is_serial;
+
+	event_put(fired);
+	if (likely(!drains)) {
+		then_leave(runtime_executor(rt), t);
+		return;
+	}
+	a_add(&rt->nr_callers, 1, relaxed);
+	then_leave(runtime_executor(rt), t);
+	sched_drain(&rt->sched);
+	/* [caller.out] our last use; pairs with [caller.none]. */
+	a_sub(&rt->nr_callers, 1, release);
+}
+
 static void then_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);
@@ -198,9 +219,8 @@ static void then_fired(struct event_tap *tap, int error)
 		failure_observe(f);
 		complete_seen(t, f);
 	}
-	event_put(tap->event);
 	t->then_err = error;
-	then_leave(runtime_executor(rt_of(t)), t);
+	leave_to(t, tap->event);
 }
 
 const struct task *then_of_tap(const struct event_tap *tap, bool *is_hold)
