@@ -8,13 +8,17 @@
  *   without co_return: logic_error
  *   a future after its runtime: 4, ECANCELED
  *   a chain of then(): 300000, a loop of awaits: 100000
+ *   names that the program has made are of one kind: yes
  */
 #include <lkdf/co.hpp>
 
 #include <atomic>
 #include <cstdio>
+#include <malloc.h>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 static std::atomic<int> nr_called{ 0 };
 
@@ -135,6 +139,20 @@ static void outlive()
 		    code == ECANCELED ? "ECANCELED" : "wrong");
 }
 
+// The same text at another place each time: a kind for each would take memory.
+static bool names_share_a_kind(lk::runtime &rt)
+{
+	std::vector<std::string> names(5000, "a name that is made at run time");
+	size_t before = 0;
+
+	for (size_t i = 0; i < names.size(); i++) {
+		if (i == 100)
+			before = mallinfo2().uordblks;
+		lk::start(rt, lk::with(names[i].c_str()), one()).get();
+	}
+	return mallinfo2().uordblks < before + 100000;
+}
+
 int main()
 {
 	lk::runtime rt("log=none");
@@ -165,4 +183,6 @@ int main()
 	int turns = lk::start(rt, loop(100000)).get();
 	std::printf("a chain of then(): %ld, a loop of awaits: %d\n", chain,
 		    turns);
+	std::printf("names that the program has made are of one kind: %s\n",
+		    names_share_a_kind(rt) ? "yes" : "no");
 }
