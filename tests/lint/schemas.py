@@ -15,7 +15,7 @@ import sys
 SCHEMAS = pathlib.Path('Documentation/schema')
 # Files beside the one that writes the name of the schema
 MORE = {
-    'report': ['json_probe.c', 'json_requests.c'],
+    'report': ['json_gains.c', 'json_probe.c', 'json_requests.c'],
     'bench': ['machine.c'],
 }
 # The text is written by printf() in the library, and tests/tools has samples

@@ -49,7 +49,7 @@ ok $? 'so is one that begins after the end'
 halved() {
 	made "$1"
 	"$lkdf" report "$dir/$1.lkdf" |
-		sed -n "s/^  if $2 took half as long: at most \(.*\) less/\1/p"
+		sed -n "s/^  $2  *\([0-9.]* %\) less  *[0-9.]* % more\$/\1/p"
 }
 [ "$(halved clean work)" = '50 %' ]
 ok $? 'even work of which no chain is long: half as long is half of the run' "$log"
@@ -65,6 +65,34 @@ told loops_uneven 'f[0]["id"] == "loop" and "smooth" in f[0]["title"] and
 ok $? 'threads of a loop that do not end together have a finding'
 told loops_serial 'f[0]["id"] == "serial" and "submit" not in f[0]["fix"]'
 ok $? 'the program that computes between its loops has one, and none of tasks'
+
+# replayed NAME CHANGE OBJECT PERCENT: the first change, and what it gains
+replayed() {
+	told "$1" 'abs(r["replay"]["drift"]) < 0.01 and r["replay"]["lacks"] is None
+		and [(g["object"].split()[0], round(100 * g["gain"]))
+		for g in r["replay"]["gains"] if g["change"] == "'"$2"'"][0]
+		== ("'"$3"'", '"$4"')'
+	ok $? "$1: $2 of $3 gains $4 %"
+}
+replayed last first dear 38
+replayed order apart config 75
+replayed limit tokens limit 75
+replayed window room room 75
+replayed critical split reduce 43
+replayed loops_uneven grain smooth 22
+told last_fixed 'max([g["gain"] for g in r["replay"]["gains"]
+	if g["change"] == "first"]) < 0.02 and
+	not any("began last" in x["title"] for x in f)'
+ok $? 'last_fixed: what goes first already gains nothing by that'
+told critical '[round(x["wall"] / 1e6) for x in r["replay"]["workers"]][:3] ==
+	[300, 210, 168]'
+ok $? 'critical: with 8 workers it takes what the chain and the rest take'
+told taken 'r["replay"]["lacks"] == "other threads took the CPUs of workers" and
+	not r["replay"]["gains"]'
+ok $? 'taken: nothing is predicted where workers had no CPU'
+told first_is_first '"began last" not in f[0]["title"] and
+	"first" not in f[0]["fix"] and f[0]["id"] == "starved"'
+ok $? 'first_is_first: a kind that begins first is not to go first'
 made graph
 "$lkdf" report "$dir/graph.lkdf" >"$log"
 grep -q '^  1  .* 163 [^ ]*s: too short for advice' "$log" &&

@@ -6,6 +6,7 @@
  */
 #include "report/find.h"
 
+#include "report/text.h"
 #include "words.h"
 
 #include <stdarg.h>
@@ -178,30 +179,44 @@ static void not_loaded(struct report *r)
 	PUT(f->fix, "nothing: record again under load");
 }
 
-static void little_to_do(struct report *r)
+/* Neither helps: to begin earlier, or to be shorter. */
+static bool is_no_limit(const struct report *r, const char *name)
 {
-	const struct kind *k = find_most(r, blame_starved);
-	double part = k ? k->blame_starved / (double)r->time[TIME_STARVED] : 0;
-	struct finding *f = find_add(r, "starved", FINDING_COST,
-				     find_share(r, TIME_STARVED));
+	return find_is_refuted(r, "first", name) &&
+	       find_is_refuted(r, "split", name);
+}
+
+static void say_no_body(struct report *r, struct finding *f)
+{
+	PUT(f->title, "Workers have nothing to do: no body runs");
+	PUT(f->why,
+	    "For %s of worker time no task was ready, and for most of it no "
+	    "body was running. The longest gap is %s.",
+	    words_time(r->time[TIME_STARVED]).text,
+	    words_time(r->starved.size).text);
+	PUT(f->fix, "the program itself is the limit: more under way at a "
+		    "time, or fewer waits between the phases");
+}
+
+/* The change that gains most of those that were replayed. */
+static void say_best(const struct report *r, struct finding *f)
+{
+	bool has_one = r->nr_gains && r->gain[0].part >= WORTH_TELLING;
+
+	if (has_one) {
+		gain_text(&r->gain[0], f->fix, sizeof(f->fix));
+		f->gain = r->gain[0].part;
+	} else {
+		PUT(f->fix, "none of the changes that were replayed gains 2 "
+			    "%%: more under way at a time");
+	}
+}
+
+static void say_meanwhile(struct report *r, struct finding *f,
+			  const struct kind *k, double part)
+{
 	const char *name = find_kind_name(r, k);
 
-	f->at = r->starved.at;
-	if (!k || part < 0.25) {
-		PUT(f->title, "Workers have nothing to do: no body runs");
-		PUT(f->why,
-		    "For %s of worker time no task was ready, and for most of "
-		    "it no body was running. The longest gap is %s.",
-		    words_time(r->time[TIME_STARVED]).text,
-		    words_time(r->starved.size).text);
-		PUT(f->fix, "the program itself is the limit: more under way "
-			    "at a time, or fewer waits between the phases");
-		return;
-	}
-	if (r->starved_waited * 2 > r->time[TIME_STARVED]) {
-		all_wait(r, f, k, part);
-		return;
-	}
 	PUT(f->title,
 	    "Too little to do at a time: workers starve while %s runs", name);
 	PUT(f->why,
@@ -214,11 +229,35 @@ static void little_to_do(struct report *r)
 	if (k->is_member)
 		PUT(f->fix, "work that its threads end together: a smaller "
 			    "chunk or schedule(dynamic) for its loops, tasks");
+	else if (is_no_limit(r, name))
+		say_best(r, f);
 	else
 		PUT(f->fix,
 		    "split %s into smaller tasks, or .prio = LKDF_HIGH for "
 		    "what leads to it",
 		    name);
+}
+
+static void little_to_do(struct report *r)
+{
+	const struct kind *k = find_most(r, blame_starved);
+	double part = k ? k->blame_starved / (double)r->time[TIME_STARVED] : 0;
+	struct finding *f = find_add(r, "starved", FINDING_COST,
+				     find_share(r, TIME_STARVED));
+	const char *name = find_kind_name(r, k);
+
+	f->at = r->starved.at;
+	if (!k || part < 0.25) {
+		say_no_body(r, f);
+		return;
+	}
+	find_predict(r, f, "first", name);
+	if (r->starved_waited * 2 > r->time[TIME_STARVED] &&
+	    f->gain >= WORTH_TELLING)
+		all_wait(r, f, k, part);
+	else
+		say_meanwhile(r, f, k, part);
+	find_predict(r, f, "split", name);
 }
 
 static void idle_of_unknown_cause(struct report *r)
@@ -262,12 +301,12 @@ static void find_starved(struct report *r)
 		return;
 	if (!r->has.ready && !r->has.edges)
 		idle_of_unknown_cause(r);
-	else if (r->starved_held * 2 > starved)
-		find_held(r);
-	else if (r->starved_full * 2 > starved)
-		find_full(r);
-	else if (r->starved_loop * 2 > starved)
-		find_uneven(r);
+	else if (r->starved_held * 2 > starved && find_held(r))
+		return;
+	else if (r->starved_full * 2 > starved && find_full(r))
+		return;
+	else if (r->starved_loop * 2 > starved && find_uneven(r))
+		return;
 	else if (find_order(r) || find_pool_busy(r))
 		return;
 	else if (is_service(r))

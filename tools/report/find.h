@@ -43,15 +43,23 @@ void find_kernel(struct report *r);
 void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);
-void find_held(struct report *r);
+/* Each of these three: told, if no replay refutes it. */
+bool find_held(struct report *r);
 void find_io(struct report *r);
 void find_enter(struct report *r);
-void find_full(struct report *r);
+bool find_full(struct report *r);
 void find_narrow(struct report *r);
 void find_pool(struct report *r);
 void find_submission(struct report *r);
-void find_uneven(struct report *r);
+bool find_uneven(struct report *r);
 void find_serial(struct report *r);
+
+/* A change was replayed, and gains less than what is worth telling. */
+bool find_is_refuted(const struct report *r, const char *verb,
+		     const char *object);
+/* The gain of the change that a finding proposes, if that was replayed. */
+void find_predict(const struct report *r, struct finding *f, const char *verb,
+		  const char *object);
 
 /* Most of the run is a chain of tasks that wait for the same data: told. */
 bool find_order(struct report *r);

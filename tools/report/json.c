@@ -77,6 +77,10 @@ static void write_finding(const struct finding *f, struct json *j)
 		json_fixed(j, "cost", f->cost, 6);
 	else
 		json_null(j, "cost");
+	if (f->gain > 0)
+		json_fixed(j, "gain", f->gain, 6);
+	else
+		json_null(j, "gain");
 	json_bool(j, "estimated", f->is_estimate);
 	json_text(j, "source", f->source);
 	json_text(j, "title", f->title);
@@ -319,6 +323,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	json_probe(r, j);
 	write_devices(r, j);
 	write_chain(r, j);
+	json_gains(r, j);
 	write_workers(r, j);
 	write_flow(r, j);
 	write_curves(r, j);

@@ -60,13 +60,16 @@ int report_limits(struct report *r)
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 
-void find_held(struct report *r)
+bool find_held(struct report *r)
 {
 	const struct limit *l = &r->limit[0];
 	const char *name = r->info.name[l->name];
-	struct finding *f =
-		find_add(r, "limit", FINDING_COST, find_share(r, TIME_STARVED));
+	struct finding *f;
 
+	if (find_is_refuted(r, "tokens", name))
+		return false;
+	f = find_add(r, "limit", FINDING_COST, find_share(r, TIME_STARVED));
+	find_predict(r, f, "tokens", name);
 	PUT(f->title, "Workers starve while tasks wait for %.96s", name);
 	PUT(f->why,
 	    "Nothing was ready for %s of worker time, and in %s of it tasks "
@@ -81,4 +84,5 @@ void find_held(struct report *r)
 	    "%.96s alone that needs it",
 	    kind_name(r, l->kind));
 	f->at = l->at;
+	return true;
 }

@@ -111,16 +111,19 @@ int report_loops(struct report *r)
 	return 0;
 }
 
-void find_uneven(struct report *r)
+bool find_uneven(struct report *r)
 {
 	const struct loop_sum *l = r->loop, *x;
 	const struct kind *k;
-	struct finding *f =
-		find_add(r, "loop", FINDING_COST, find_share(r, TIME_STARVED));
+	struct finding *f;
 
 	for (x = r->loop; x < r->loop + r->nr_loops; x++)
 		l = x->uneven > l->uneven ? x : l;
 	k = &r->kind[l->kind];
+	if (find_is_refuted(r, "grain", kind_name(r, l->kind)))
+		return false;
+	f = find_add(r, "loop", FINDING_COST, find_share(r, TIME_STARVED));
+	find_predict(r, f, "grain", kind_name(r, l->kind));
 	PUT(f->title, "Threads of the loop %.96s do not end together",
 	    kind_name(r, l->kind));
 	PUT(f->why,
@@ -136,6 +139,7 @@ void find_uneven(struct report *r)
 		    "iterations first; lkdf_for_in() within one that is long");
 	f->at = l->at;
 	find_source(f, "bodies");
+	return true;
 }
 
 void find_serial(struct report *r)

@@ -258,6 +258,31 @@ struct chain {
 	bool has_room; /* the program waited for room, for a step of it */
 };
 
+/* A change that was replayed; the most gain first. */
+#define MAX_GAINS 40u
+
+struct gain {
+	const char *verb; /* a fixed word, for programs */
+	char object[64];
+	uint64_t wall;
+	double part; /* of the replayed wall */
+};
+
+/* The wall changes so if bodies of a kind take half or twice as long. */
+#define MAX_WORTHS 8u
+
+struct worth {
+	uint16_t kind;
+	double half, twice; /* parts of the wall: less, more */
+};
+
+#define WORKERS_TRIED 6u
+
+struct with_workers {
+	uint32_t workers;
+	uint64_t wall; /* 0: not replayed */
+};
+
 enum finding_sort {
 	FINDING_COST, /* costs a share of worker time */
 	FINDING_BYTES, /* known in bytes only */
@@ -270,6 +295,7 @@ struct finding {
 	enum finding_sort sort;
 	double cost; /* 0 .. 1 of worker time */
 	double rank; /* orders findings, as a cost does */
+	double gain; /* of its fix, by a replay: a part of the wall; 0: none */
 	const char *source; /* of the evidence */
 	bool is_estimate;
 	char title[192], why[512], fix[256];
@@ -396,6 +422,16 @@ struct report {
 	uint32_t nr_stacks;
 
 	struct chain chain;
+
+	/* gains.c */
+	bool has_replay;
+	double drift; /* of the replay without a change: parts of the wall */
+	const char *no_gains; /* why nothing is predicted; NULL: it is */
+	struct gain gain[MAX_GAINS];
+	uint32_t nr_gains;
+	struct worth worth[MAX_WORTHS];
+	uint32_t nr_worths;
+	struct with_workers with[WORKERS_TRIED];
 	bool wants_all; /* causes of less than what is worth telling, too */
 	struct finding finding[MAX_FINDINGS];
 	uint32_t nr_findings;
@@ -457,6 +493,8 @@ int report_chain(struct report *r);
 /* Over the workers: the growth of a count of the probe. */
 uint64_t report_probe_count(const struct report *r,
 			    enum lkdf_probed_count count);
+/* gains.c: replays of the recording, and what changes would gain. */
+int report_gains(struct report *r);
 void report_find(struct report *r);
 
 #endif

@@ -159,6 +159,8 @@ bool find_order(struct report *r)
 		return false;
 	kind = kind_name(r, o.kind);
 	data = r->info.name[o.edge];
+	if (find_is_refuted(r, "apart", data))
+		return false;
 	f = find_add(r, "order", FINDING_COST, find_share(r, TIME_STARVED));
 	is_port = o.mode & LKDF_EDGE_IS_PORT;
 	PUT(f->title, "%s %.40s run one after another: %s%s %.64s",
@@ -172,6 +174,7 @@ bool find_order(struct report *r)
 	    words_share(share_of(o.total, r->wall)).text,
 	    words_time(r->time[TIME_STARVED]).text);
 	say_fix(f, &o, data);
+	find_predict(r, f, "apart", data);
 	f->at = (struct place){ r->chain.start, r->wall, -1 };
 	return true;
 }

@@ -126,6 +126,8 @@ function findings() {
 		}, costOf(f), el("h3", {}, `${i + 1}. ${f.title}`),
 		el("p", {}, f.why),
 		el("p", { class: "fix" }, el("code", {}, f.fix)),
+		f.gain ? el("p", { class: "dim" }, "a replay with that takes " +
+			share(f.gain) + " less") : null,
 		f.at ? el("button", { onclick: () => show(f),
 			"aria-label": "show finding " + (i + 1) + " in the timeline" },
 		"show") : null));
@@ -473,6 +475,7 @@ drawTimeline();
 kindTable();
 chainAndNodes();
 requests();
+gains();
 loops();
 waits();
 futexes();

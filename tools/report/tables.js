@@ -54,6 +54,31 @@ function loops() {
 		count(l.bodies), time(l.wall), time(l.uneven), time(l.worst)]));
 }
 
+/* A part of the wall, as a sentence has it. */
+function change(part) {
+	return share(Math.abs(part)) + (part < 0 ? " less" : " more");
+}
+
+/* What a replay predicts of changes, kinds and numbers of workers. */
+function gains() {
+	const r = D.replay;
+
+	if (!r)
+		return;
+	const good = r.gains.filter(g => g.gain >= 0.02).slice(0, 6);
+
+	table("What is worth changing", "gains", ["a replay with", "wall", "takes"],
+		[["the recording as it was", time(D.wall * (1 + r.drift)), r.lacks
+			? "nothing is predicted: " + r.lacks
+			: change(r.drift) + " than the recording"],
+			...good.map(g => [g.text, time(g.wall), change(-g.gain)])]);
+	table("If bodies took", "worth", ["", "half as long", "twice as long"],
+		r.kinds.map(k => [k.name, change(-k.half), change(k.twice)]));
+	table("With so many workers", "workers_tried", r.workers.map(w => w.workers),
+		r.workers.length ? [r.workers.map(w => w.wall ? time(w.wall) : "–")]
+			: []);
+}
+
 function waits() {
 	table("Waits of the program", "waits", ["for", "waits", "in all",
 		"longest"], D.waits.map(w => [w.for || "not recorded",

@@ -204,6 +204,9 @@ static void write_finding(const struct finding *f, unsigned nr, FILE *out)
 	write_wrapped(out, f->why, 13);
 	fprintf(out, "             → ");
 	fprintf(out, "%s\n", f->fix);
+	if (f->gain > 0)
+		fprintf(out, "             a replay with that takes %s less\n",
+			words_share(f->gain).text);
 	if (f->at.to > f->at.from)
 		fprintf(out, "             look at %s ..",
 			words_time(f->at.from).text);
@@ -309,7 +312,7 @@ static int write_chain(const struct report *r, FILE *out)
 		r->chain.is_guessed ? " (in part inferred)" : "");
 	for (i = 0; i < r->nr_kinds && nr < 5; i++) {
 		k = &r->kind[order[i]];
-		if (report_half_gain(r, k) < 0.005)
+		if (r->nr_worths || report_half_gain(r, k) < 0.005)
 			continue;
 		fprintf(out, "  if %s took half as long: at most %s less\n",
 			r->info.name[k->name],
@@ -387,6 +390,7 @@ int text_write(const struct report *r, FILE *out, const char *kind)
 	if (!rc && !kind) {
 		text_tables(r, out);
 		rc = write_chain(r, out);
+		text_gains(r, out);
 	}
 	if (!kind) {
 		write_flow(r, out);

@@ -14,6 +14,11 @@ int text_width(const char *text);
 void text_name(FILE *out, const char *name, int width);
 void text_cell(FILE *out, int width, const char *text);
 
+/* A change in words. */
+void gain_text(const struct gain *g, char *to, size_t size);
+/* The replay and what it predicts. */
+void text_gains(const struct report *r, FILE *out);
+
 /* Limits, waits, futex words, devices. */
 void text_tables(const struct report *r, FILE *out);
 

@@ -95,6 +95,8 @@ static int analyse(struct report *r)
 	if (!rc)
 		rc = report_chain(r);
 	if (!rc)
+		rc = report_gains(r);
+	if (!rc)
 		report_find(r);
 	return rc;
 }

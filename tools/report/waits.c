@@ -84,13 +84,16 @@ static uint64_t fits_all(const struct report *r)
 	return 2ull * r->nr_workers;
 }
 
-void find_full(struct report *r)
+bool find_full(struct report *r)
 {
 	const struct wait_sum *w = most_full(r);
 	const char *name = r->info.name[w->name];
-	struct finding *f = find_add(r, "window", FINDING_COST,
-				     find_share(r, TIME_STARVED));
+	struct finding *f;
 
+	if (find_is_refuted(r, "room", name))
+		return false;
+	f = find_add(r, "window", FINDING_COST, find_share(r, TIME_STARVED));
+	find_predict(r, f, "room", name);
 	PUT(f->title, "Workers starve while the program waits for %.110s",
 	    name);
 	PUT(f->why,
@@ -113,4 +116,5 @@ void find_full(struct report *r)
 		    "a larger window, or larger tasks: this one is empty "
 		    "before the thread is back");
 	f->at = w->at;
+	return true;
 }

@@ -32,6 +32,9 @@ int text_write(const struct report *r, FILE *out, const char *kind);
 /* An object; @j is open for members of it afterwards if @is_open. */
 int json_write(const struct report *r, struct json *j, bool is_open);
 
+/* json_gains.c: a member of the report. */
+void json_gains(const struct report *r, struct json *j);
+
 /* json_requests.c: members of the report. */
 void json_requests(const struct report *r, struct json *j);
 

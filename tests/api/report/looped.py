@@ -3,8 +3,8 @@
 Loops of two threads, a worker and the thread of the program that calls, beside
 a second worker, on whose CPU that thread is: recordings of planted.py.
 """
-from recording import BLOCKS, IS_LOOP, MS, THREAD, US, Machine, Trace, \
-    fair_samples
+from recording import BLOCKS, IS_LOOP, MS, THREAD, US, WAIT, Machine, \
+    Trace, fair_samples
 
 
 def loops(runs, before=0, worst=0, name='smooth', nr=10):
@@ -45,4 +45,23 @@ def loops_serial():
     return loops(20, before=15 * MS)
 
 
-LOOPED = {f.__name__: f for f in (loops_even, loops_uneven, loops_serial)}
+def first_is_first():
+    """Each round has a chain of eight bodies that begins first, and a few others
+    beside it; the program waits for all. Nothing could go earlier."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    at = 0
+    for _ in range(20):
+        by, end = machine.run('link', 900 * US, at)
+        for i in range(12):
+            machine.run('short', 150 * US, at + (i + 1) * US)
+        for _ in range(7):
+            by, end = machine.run('link', 900 * US, end, by)
+        trace.span(4, WAIT, at + 20 * US, end, 'lkdf_scope_wait', by=by)
+        at = end + 5 * US
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+LOOPED = {f.__name__: f for f in (
+    loops_even, loops_uneven, loops_serial, first_is_first)}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/*
+ * Changes and what they gain, by a replay. First the recording is replayed as
+ * it was: where that drifts, or threads lost their CPU for long, nothing is
+ * predicted, and the report says why.
+ */
+#include "report/find.h"
+#include "report/replay.h"
+#include "report/writers.h"
+#include "words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
+/* A replay that is so far from the recording predicts nothing. */
+#define MOST_DRIFT 0.05
+/* Neither does one of a run in which other threads had so much of the workers'
+ * time. */
+#define MOST_TAKEN 0.05
+/* Kinds with less of the time of all bodies are not looked at. */
+#define LEAST_KIND 0.05
+#define MAX_KINDS 8u
+#define MAX_DATA 4u
+/* So many are replayed at most, in all: about 10 s. */
+#define MOST_BODIES 40000000u
+
+struct gains {
+	struct report *r;
+	struct replay p;
+	double base;
+	uint64_t left; /* bodies that may be replayed */
+	int error;
+};
+
+static double run(struct gains *g, const struct replay *p,
+		  const struct change *c)
+{
+	int64_t ns = 0;
+
+	if (g->left < p->nr_bodies)
+		return 0;
+	g->left -= p->nr_bodies;
+	if (!g->error)
+		ns = replay_run(p, c);
+	if (ns < 0)
+		g->error = (int)ns;
+	return ns > 0 ? (double)ns : 0;
+}
+
+static double gain_of(const struct gains *g, double wall)
+{
+	return wall > 0 && g->base > 0 ? 1 - wall / g->base : 0;
+}
+
+static void add(struct gains *g, const char *verb, const char *object,
+		double wall)
+{
+	struct report *r = g->r;
+	struct gain *x = &r->gain[r->nr_gains];
+
+	if (wall <= 0)
+		return;
+	r->nr_gains += r->nr_gains < MAX_GAINS - 1;
+	*x = (struct gain){
+		.verb = verb,
+		.wall = (uint64_t)wall,
+		.part = gain_of(g, wall),
+	};
+	PUT(x->object, "%s", object);
+}
+
+static double work_of(const struct report *r)
+{
+	double all = 0;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_kinds; i++)
+		all += (double)r->kind[i].total;
+	return all;
+}
+
+static void try_kind(struct gains *g, uint32_t kind)
+{
+	struct report *r = g->r;
+	const char *name = kind_name(r, kind);
+	struct worth *w = &r->worth[r->nr_worths];
+
+	if (g->left < 2ull * g->p.nr_bodies)
+		return;
+	r->nr_worths++;
+	*w = (struct worth){ .kind = (uint16_t)kind };
+	w->half = gain_of(
+		g, run(g, &g->p,
+		       &(struct change){ .scaled = kind + 1, .scale = 0.5 }));
+	w->twice = -gain_of(
+		g, run(g, &g->p,
+		       &(struct change){ .scaled = kind + 1, .scale = 2 }));
+	if (!r->kind[kind].is_loop)
+		add(g, "first", name,
+		    run(g, &g->p, &(struct change){ .first = kind + 1 }));
+	add(g, r->kind[kind].is_loop ? "grain" : "split", name,
+	    run(g, &g->p, &(struct change){ .split = kind + 1 }));
+}
+
+static void try_kinds(struct gains *g)
+{
+	uint32_t *order = kinds_in_order(g->r), i;
+	double all = work_of(g->r);
+
+	if (!order) {
+		g->error = -ENOMEM;
+		return;
+	}
+	for (i = 0; i < g->r->nr_kinds && i < MAX_KINDS; i++)
+		if ((double)g->r->kind[order[i]].total > LEAST_KIND * all)
+			try_kind(g, order[i]);
+	free(order);
+}
+
+static void try_workers(struct gains *g)
+{
+	static const uint32_t nr[WORKERS_TRIED] = { 2, 4, 8, 16, 32, 64 };
+	uint32_t i;
+
+	for (i = 0; i < WORKERS_TRIED; i++) {
+		g->r->with[i].workers = nr[i];
+		g->r->with[i].wall = (uint64_t)run(
+			g, &g->p, &(struct change){ .workers = nr[i] });
+	}
+}
+
+static void try_limits(struct gains *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->p.nr_limits; i++)
+		add(g, "tokens", g->r->info.name[g->p.limit_name[i]],
+		    run(g, &g->p, &(struct change){ .more = i + 1 }));
+}
+
+static void try_waits(struct gains *g)
+{
+	const struct wait_sum *w = g->r->wait_sum;
+	uint32_t i;
+
+	for (i = 0; i < g->r->nr_wait_sums && i < MAX_DATA; i++, w++)
+		if (w->name)
+			add(g, w->fits ? "room" : "no-wait",
+			    g->r->info.name[w->name],
+			    run(g, &g->p,
+				&(struct change){ .no_wait = 1 + w->name }));
+}
+
+/* Data for which bodies waited longest, by the time of these bodies. */
+static void try_data(struct gains *g)
+{
+	double *time = calloc(LKDF_MAX_NAMES, sizeof(*time));
+	const struct report *r = g->r;
+	struct replay apart;
+	uint32_t i, k, best;
+
+	if (!time) {
+		g->error = -ENOMEM;
+		return;
+	}
+	for (i = 0; i < r->nr_slices; i++)
+		time[r->slice[i].edge] +=
+			(double)(r->slice[i].end - r->slice[i].begin);
+	for (k = 0; k < MAX_DATA && !g->error; k++) {
+		for (best = 0, i = 1; i < LKDF_MAX_NAMES; i++)
+			best = time[i] > (best ? time[best] : 0) ? i : best;
+		if (!best || time[best] < LEAST_KIND * work_of(r))
+			break;
+		time[best] = 0;
+		g->error = replay_apart(&g->p, best, &apart);
+		if (!g->error)
+			add(g, "apart", r->info.name[best],
+			    run(g, &apart, &(struct change){ .scale = 1 }));
+		replay_free(&apart);
+	}
+	free(time);
+}
+
+static int by_part(const void *a, const void *b)
+{
+	const struct gain *x = a, *y = b;
+
+	return x->part > y->part ? -1 : x->part < y->part;
+}
+
+/* NULL: predictions are worth telling. */
+static const char *why_not(const struct gains *g)
+{
+	const struct report *r = g->r;
+
+	if (r->info.slices_lost || r->skipped || r->is_cut)
+		return "bodies are missing";
+	if (r->has_window)
+		return "it is a window of a recording";
+	if (!r->has.ready && !r->has.edges)
+		return "the recording does not say who made tasks ready";
+	if (!g->p.is_sure)
+		return "several threads of the program submit and wait";
+	if (g->base <= 0)
+		return "the replay did not come to an end";
+	if (r->drift > MOST_DRIFT || r->drift < -MOST_DRIFT)
+		return "the replay is not close enough";
+	if (find_share(r, TIME_TAKEN) > MOST_TAKEN)
+		return "other threads took the CPUs of workers";
+	return NULL;
+}
+
+static void try_all(struct gains *g)
+{
+	try_limits(g);
+	try_data(g);
+	try_kinds(g);
+	try_waits(g);
+	try_workers(g);
+	qsort(g->r->gain, g->r->nr_gains, sizeof(*g->r->gain), by_part);
+}
+
+int report_gains(struct report *r)
+{
+	struct gains g = { .r = r, .left = MOST_BODIES };
+
+	if (!r->nr_workers || !r->wall || !r->nr_slices)
+		return 0;
+	g.error = replay_build(&g.p, r);
+	g.base = run(&g, &g.p, &(struct change){ .scale = 1 });
+	r->has_replay = !g.error;
+	r->drift = g.base / (double)r->wall - 1;
+	r->no_gains = g.error ? NULL : why_not(&g);
+	if (!g.error && !r->no_gains)
+		try_all(&g);
+	replay_free(&g.p);
+	return g.error;
+}
+
+static const struct gain *find_gain(const struct report *r, const char *verb,
+				    const char *object)
+{
+	const struct gain *g;
+
+	for (g = r->gain; g < r->gain + r->nr_gains; g++)
+		if (!strcmp(g->verb, verb) &&
+		    !strncmp(g->object, object, sizeof(g->object) - 1))
+			return g;
+	return NULL;
+}
+
+bool find_is_refuted(const struct report *r, const char *verb,
+		     const char *object)
+{
+	const struct gain *g = find_gain(r, verb, object);
+
+	return g && g->part < WORTH_TELLING;
+}
+
+void find_predict(const struct report *r, struct finding *f, const char *verb,
+		  const char *object)
+{
+	const struct gain *g = find_gain(r, verb, object);
+
+	if (g && g->part > f->gain)
+		f->gain = g->part;
+}
