@@ -4,7 +4,8 @@
  *
  *	ask_target stuck RUNTIMES	a task waits for an event, in each
  *	ask_target locked		a body on each worker waits for a lock
- *	ask_target fork			its child, which it names, has its fds
+ *	ask_target calls		bodies read a pipe, wait for a child
+ *	ask_target fork		its child, which it names, has its fds
  *	ask_target serial
  *	ask_target busy RUNTIMES	graphs, tasks, waits, until SIGUSR1
  *	ask_target graph		only prints its graph, as JSON
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,6 +29,30 @@ static int take_lock(struct lkdf_ctx *c, void *arg)
 	(void)c;
 	(void)arg;
 	return pthread_mutex_lock(&lock);
+}
+
+static int read_pipe(struct lkdf_ctx *c, void *arg)
+{
+	int fd[2];
+	char x;
+
+	(void)c;
+	(void)arg;
+	return pipe(fd) || read(fd[0], &x, 1) != 1 ? -1 : 0;
+}
+
+static int wait_child(struct lkdf_ctx *c, void *arg)
+{
+	pid_t child = fork();
+
+	(void)c;
+	(void)arg;
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return waitpid(child, NULL, 0) == child ? 0 : -1;
 }
 
 static struct lkdf *open_one(const char *options)
@@ -40,12 +66,12 @@ static struct lkdf *open_one(const char *options)
 	return rt;
 }
 
-static void start(struct lkdf *rt, const char *name, struct lkdf_event *after)
+static void start_fn(struct lkdf *rt, const char *name, lkdf_fn fn,
+		     struct lkdf_event *after)
 {
 	struct lkdf_kind *k;
 
-	if (lkdf_kind_create(rt, LKDF_KIND(.name = name, .fn = take_lock),
-			     &k) ||
+	if (lkdf_kind_create(rt, LKDF_KIND(.name = name, .fn = fn), &k) ||
 	    lkdf_submit(rt, NULL,
 			LKDF_TASK(.kind = k, .after = after,
 				  .nr_after = after ? 1 : 0),
@@ -53,6 +79,20 @@ static void start(struct lkdf *rt, const char *name, struct lkdf_event *after)
 		fprintf(stderr, "%s\n", lkdf_errmsg());
 		exit(1);
 	}
+}
+
+static void start(struct lkdf *rt, const char *name, struct lkdf_event *after)
+{
+	start_fn(rt, name, take_lock, after);
+}
+
+static void be_in_calls(void)
+{
+	struct lkdf *rt = open_one("workers=2");
+
+	start_fn(rt, "reader", read_pipe, NULL);
+	start_fn(rt, "parent", wait_child, NULL);
+	usleep(200000);
 }
 
 static void be_stuck(int nr)
@@ -191,6 +231,8 @@ int main(int argc, char **argv)
 		be_stuck(argc > 2 ? atoi(argv[2]) : 1);
 	else if (!strcmp(how, "locked"))
 		be_locked();
+	else if (!strcmp(how, "calls"))
+		be_in_calls();
 	else if (!strcmp(how, "serial"))
 		open_one("serial=1");
 	else

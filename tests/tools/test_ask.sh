@@ -73,7 +73,22 @@ start_target "$target" locked
 try 0 'workers that hang in bodies' "$lkdf" why -p "$pid"
 holds '^as seen: 4 submitted tasks'
 holds 'nothing was seen to wait: bodies run'
+holds "worker [01], thread [0-9]*: waits for the lock 0x[0-9a-f]*, which thread $pid (ask_target) holds"
 stop_target KILL
+for options in LKDF_ASK=1 LKDF_ASK=0; do
+	start_target env "$options" "$target" calls
+	"$lkdf" why -p "$pid" >"$dir/log" 2>&1
+	holds 'worker [01], thread [0-9]*: reads: descriptor [0-9]*, pipe:.[0-9]'
+	holds 'worker [01], thread [0-9]*: waits for a child, process [0-9]'
+	[ "$options" = LKDF_ASK=0 ] || {
+		"$lkdf" why --json -p "$pid" >"$dir/log" &&
+			python3 tests/tools/schema.py \
+				Documentation/schema/why_process.json "$dir/log" &&
+			grep -q '"call": "wait4"' "$dir/log"
+		ok $? 'JSON has them, too' "$dir/log"
+	}
+	stop_target KILL
+done
 
 start_target "$target" fork
 child=$(sed -n 's/^up //p' "$dir/up")

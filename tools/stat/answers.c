@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "json.h"
 #include "stat/ask.h"
+#include "stat/calls.h"
 #include "stat/target.h"
 
 #include <stdlib.h>
@@ -32,17 +33,21 @@ static void ask_all(struct answers *all, const struct question *q,
 	}
 }
 
-static void print_text(const struct answers *all)
+static void print_text(const struct answers *all, const struct question *q,
+		       const struct stats *stats, int pid)
 {
 	unsigned i;
 
 	for (i = 0; i < all->nr; i++) {
-		if (!all->text[i])
+		if (!all->text[i] && !q->tells_calls)
 			continue;
 		if (all->nr > 1)
 			printf("%sruntime %u of %u\n", i ? "\n" : "", i + 1,
 			       all->nr);
-		fputs(all->text[i], stdout);
+		if (all->text[i])
+			fputs(all->text[i], stdout);
+		if (q->tells_calls)
+			calls_print(&stats[i], pid);
 	}
 }
 
@@ -56,7 +61,7 @@ static void cut_end(char *text)
 
 /* Each is an object of a schema of its own. */
 static void print_json(const struct answers *all, const struct question *q,
-		       int pid)
+		       const struct stats *stats, int pid)
 {
 	char command[64];
 	unsigned i, nr = 0;
@@ -76,6 +81,12 @@ static void print_json(const struct answers *all, const struct question *q,
 		printf("%s\n    %s", nr++ ? "," : "", all->text[i]);
 	}
 	json_close(&j, ']');
+	if (q->tells_calls) {
+		json_open(&j, "threads", '[');
+		for (i = 0; i < all->nr; i++)
+			calls_json(&stats[i], pid, &j);
+		json_close(&j, ']');
+	}
 	json_close(&j, '}');
 }
 
@@ -95,9 +106,9 @@ int answers_print(const struct question *q, const char *process, bool is_json)
 	all.nr = (unsigned)rc;
 	ask_all(&all, q, stats, pid, is_json);
 	if (all.nr_told && is_json)
-		print_json(&all, q, pid);
-	else if (all.nr_told)
-		print_text(&all);
+		print_json(&all, q, stats, pid);
+	else if (!is_json)
+		print_text(&all, q, stats, pid);
 	for (i = 0; i < all.nr; i++) {
 		stats_unmap(&stats[i]);
 		free(all.text[i]);

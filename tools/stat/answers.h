@@ -9,6 +9,7 @@ struct question {
 	const char *verb;
 	const char *schema; /* of the object that holds those of runtimes */
 	enum lkdf_ask_word text, json;
+	bool tells_calls; /* threads in system calls, too: member "threads" */
 };
 
 /*

@@ -23,7 +23,8 @@ const struct cli_spec why_spec = {
 		"each for\nwhat, and how many tasks stand behind, as "
 		"lkdf_why() does there. A\nthread of the runtime answers, also "
 		"while all others hang; a program\nthat was opened with ask=no "
-		"or serial=yes does not.",
+		"or serial=yes does not. Threads that\nare in a system call are "
+		"told from /proc, also of such a program.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_QUIET | CLI_NO_VERBOSE,
@@ -36,6 +37,7 @@ int verb_why(int argc, char **argv)
 		.schema = "lkdf/why_process/1",
 		.text = LKDF_ASK_WHY_TEXT,
 		.json = LKDF_ASK_WHY_JSON,
+		.tells_calls = true,
 	};
 	struct why_opts o = { .process = NULL };
 	int code;
