@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
-# WITHOUT=gate,team builds without these rows of lib/mechanism/rows.c. Objects of
+# WITHOUT=gate,team builds without these rows of lib/mechanism/rows.h. Objects of
 # the library are the same, but for theirs; what is linked of them lies in a folder
 # of its own, build/without-gate-team.
 

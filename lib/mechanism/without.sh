@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # What make WITHOUT=NAME[,NAME] builds in place of mechanisms of workers.
 #
-#	without.sh rows		the names in mechanism/rows.c
+#	without.sh rows		the names in mechanism/rows.h
 #	without.sh check NAME..	what is wrong with leaving these out, or nothing
 #	without.sh write NAME	C: a row with data and nothing else, and an empty
 #				version of each function of the header
@@ -13,7 +13,7 @@ set -eu
 here=${0%/*}
 
 rows() {
-	sed -n 's/^\t&\(.*\)_mechanism,.*/\1/p' "$here/rows.c"
+	sed -n 's/^\tROW(\(.*\), .*/\1/p' "$here/rows.h"
 }
 
 # row NAME: the lines of its fields
@@ -81,7 +81,7 @@ write() {
 	[ "$own" = /dev/null ] || echo "#include \"mechanism/$1/absent.c\""
 	printf '\nconst struct mechanism %s_mechanism = {\n' "$1"
 	row "$1" | awk '
-	/^\t\./ { is_in = /^\t\.(name|slot|of_[a-z]+) =/ }
+	/^\t\./ { is_in = /^\t\.(name|of_[a-z]+) =/ }
 	is_in && /^\t/ { print }'
 	echo '};'
 	declared "$here/$1/$1.h" | while read -r line; do

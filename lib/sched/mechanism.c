@@ -215,11 +215,8 @@ size_t mechanism_lay(const struct mechanism *const *rows,
 		if (!d->size)
 			continue;
 		size = round_up(size, d->align);
-		check(rows[i]->slot < MAX_MECHANISMS);
-		if (at) {
-			check(!data[rows[i]->slot]);
-			data[rows[i]->slot] = at + size;
-		}
+		if (at)
+			data[i] = at + size;
 		size += d->size + d->per_node * (size_t)nr_nodes;
 	}
 	return round_up(size, CACHE_LINE);

@@ -28,7 +28,7 @@
  * A mechanism keeps data for each worker, for each node and for the scheduler.
  * Its row states how much; the engine lays it out at start, zeroed, and knows
  * nothing else of it. Worker, node and scheduler have a pointer to it in
- * data[], at the slot that the row names, so a mechanism reaches its own data
+ * data[], at the row's number in the table, so a mechanism reaches its own data
  * with one load. A build without a mechanism keeps these fields of its row.
  */
 #ifndef SCHED_MECHANISM_H
@@ -74,9 +74,6 @@ struct mechanism {
 
 	/* Why no build can leave it out; NULL: one can. */
 	const char *stays;
-
-	/* Where data[] has its data, see mechanism/slots.h. */
-	unsigned slot;
 
 	/* On the worker's node; beside all nodes, and beside the scheduler. */
 	struct mechanism_data of_worker, of_node, of_sched;

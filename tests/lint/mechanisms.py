@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-Each folder of lib/mechanism is one row of mechanism/rows.c, and each row is a
+Each folder of lib/mechanism is one row of mechanism/rows.h, and each row is a
 folder. The row's name is the folder's; it uses exactly the mechanisms whose
 headers the folder includes; a field without which another one is wrong is
 there: take without has loses wake-ups, before_sleep or announce without any
 call at the end of the idle time leaves a worker as if it slept.
 
-The data of a mechanism is its own: the row states it, with the slot of its name,
-and nobody else names the slot. A field of sched's structs that mechanisms alone
+The data of a mechanism is its own: the row states it, and nobody else names the
+slot. A field of sched's structs that mechanisms alone
 use, or whose comment names a header of one, belongs there. struct worker has few
 fields and idle.c few headers, so that one can read how a worker finds work.
 """
@@ -16,12 +16,13 @@ import re
 
 import ctext
 
-TABLE = 'lib/mechanism/rows.c'
+TABLE = 'lib/mechanism/rows.h'
 ROW = re.compile(r'^const struct mechanism (\w+)_mechanism = \{\n(.*?)^\};',
                  re.M | re.S)
 # A row that has the field on the left needs one of those on the right.
 NEEDS = {
     'take': ('has',),
+    'has': ('take',),
     'spin': ('spin_ns',),
     'spin_ns': ('spin',),
     'has_news': ('pop',),
@@ -37,8 +38,8 @@ NEEDS = {
     'before_sleep': ('leave', 'after_wake'),
 }
 
-SLOTS = 'lib/mechanism/slots.h'
-DATA = ('of_worker', 'of_node', 'of_sched')
+# The function of a header that reads the slot, and the field that has the data.
+ACCESS = {'of': 'of_worker', 'at': 'of_node', 'in': 'of_sched'}
 STRUCTS = {
     'lib/sched/worker.h': ('worker', 'sched_node'),
     'lib/sched/sched.h': ('sched',),
@@ -66,8 +67,13 @@ if not ctext.files(TABLE):
     ctext.skip('there is no table of mechanisms')
 report = ctext.Report()
 table = ctext.read(TABLE)
-listed = re.findall(r'&(\w+)_mechanism,', table)
-rows, includes = {}, {}
+listed = {}
+for m in re.finditer(r'^\tROW\((\w+), (\w+)\)', table, re.M):
+    line = ctext.line_of(table, m.start())
+    listed[m.group(1)] = line
+    if m.group(2) != m.group(1).upper():
+        report.say(TABLE, line, f'the slot is {m.group(1).upper()}')
+rows, includes, slots = {}, {}, {}
 for path in ctext.files('lib/mechanism', ends=('.c', '.h')):
     part = path.split('/')
     if len(part) != 4:
@@ -75,31 +81,30 @@ for path in ctext.files('lib/mechanism', ends=('.c', '.h')):
     text = ctext.read(path)
     includes.setdefault(part[2], set()).update(
         re.findall(r'^#include "mechanism/(\w+)/', text, re.M))
+    slots.setdefault(part[2], set()).update(
+        re.findall(rf'\b{part[2]}_(of|at|in)\(const', text))
     for m in ROW.finditer(text):
         rows[m.group(1)] = path, ctext.line_of(text, m.start()), m.group(2)
         if m.group(1) != part[2]:
             report.say(path, ctext.line_of(text, m.start()),
                        f'the row {m.group(1)} is in the folder {part[2]}')
 for name in sorted(set(listed) - set(rows)):
-    report.say(TABLE, 1, f'{name} is listed, and has no row in a folder')
+    report.say(TABLE, listed[name], f'{name}_mechanism is in no folder {name}')
 for folder in sorted(set(includes) - set(rows)):
     report.say(TABLE, 1, f'lib/mechanism/{folder} has no row: define '
                f'{folder}_mechanism there')
 for name, (path, line, body) in sorted(rows.items()):
     if name not in listed:
-        report.say(path, line, f'add &{name}_mechanism to {TABLE}')
+        report.say(path, line, f'add ROW({name}, {name.upper()}) to {TABLE}')
     fields = dict(re.findall(r'^\t\.(\w+) = (.*?),$', body, re.M))
     if fields.get('name') != f'"{name}"':
         report.say(path, line, f'.name is "{name}"')
     for field, needed in NEEDS.items():
         if field in fields and not set(needed) & set(fields):
             report.say(path, line, f'.{field} needs .{" or .".join(needed)}')
-    data = [field for field in DATA if f'\t.{field} =' in body]
-    slot = f'SLOT_{name.upper()}'
-    if data and fields.get('slot') != slot:
-        report.say(path, line, f'.{data[0]} needs .slot = {slot}')
-    if 'slot' in fields and not data:
-        report.say(path, line, f'.slot needs one of .{", .".join(DATA)}')
+    for kind, owner in ACCESS.items():
+        if kind in slots.get(name, ()) and f'\t.{owner} =' not in body:
+            report.say(path, line, f'{name}_{kind}() has no data: add .{owner}')
     uses = set(fields.get('uses', '""').strip('"').split())
     for other in sorted(set(fields.get('needs', '""').strip('"').split()) -
                         uses):
@@ -116,14 +121,9 @@ others = {path: ctext.code(ctext.read(path))
 for path, text in sorted(others.items()):
     for m in re.finditer(r'\bSLOT_([A-Z_]+)\b', text):
         folder = m.group(1).lower()
-        if path != SLOTS and not path.startswith(f'lib/mechanism/{folder}/'):
+        if path != TABLE and not path.startswith(f'lib/mechanism/{folder}/'):
             report.say(path, ctext.line_of(text, m.start()),
                        f'the data is {folder}\'s: call a function of it')
-text = ctext.read(SLOTS) if ctext.files(SLOTS) else ''
-for m in re.finditer(r'^\tSLOT_(\w+),', text, re.M):
-    if m.group(1).lower() not in rows:
-        report.say(SLOTS, ctext.line_of(text, m.start()),
-                   f'{m.group(1).lower()} has no row')
 names = '|'.join(sorted(rows)) or '$^'
 for path, structs in sorted(STRUCTS.items()):
     if not ctext.files(path):

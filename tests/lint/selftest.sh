@@ -52,7 +52,7 @@ text() {
 row() {
 	printf 'const struct mechanism %s_mechanism = {\n\t.name = "%s",\n%s};\n' \
 		"$1" "$1" "$2" | text "lib/mechanism/$1/$1.c"
-	echo | text lib/mechanism/rows.c
+	echo | text lib/mechanism/rows.h
 }
 
 tree() {

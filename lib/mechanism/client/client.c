@@ -44,7 +44,6 @@ static void step_aside(struct worker *w, bool is_last)
 
 const struct mechanism client_mechanism = {
 	.name = "client",
-	.slot = SLOT_CLIENT,
 	.of_worker = MECHANISM_DATA(struct client_worker),
 	.of_sched = MECHANISM_DATA(struct client_sched),
 	.open = open_client,

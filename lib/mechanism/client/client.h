@@ -10,7 +10,7 @@
 #ifndef MECHANISM_CLIENT_H
 #define MECHANISM_CLIENT_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 #include <sched.h>

@@ -31,7 +31,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/worker.h"
 
 #include <stdbool.h>

@@ -27,7 +27,6 @@ static void close_crews(struct sched *s)
 
 const struct mechanism crew_mechanism = {
 	.name = "crew",
-	.slot = SLOT_CREW,
 	.of_node = MECHANISM_DATA(struct crew_node),
 	.close = close_crews,
 	.take = take_crew,

@@ -30,7 +30,6 @@ const struct mechanism due_mechanism = {
 	.name = "due",
 	.uses = "part",
 	.needs = "part",
-	.slot = SLOT_DUE,
 	.of_worker = MECHANISM_DATA(struct due_worker),
 	.is_due = is_due,
 	.take_due = take_due,

@@ -23,7 +23,7 @@
 #ifndef MECHANISM_DUE_H
 #define MECHANISM_DUE_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 /* For each worker. */

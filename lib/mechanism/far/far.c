@@ -173,7 +173,6 @@ static int open_far(struct sched *s, const struct sched_setup *a)
 
 const struct mechanism far_mechanism = {
 	.name = "far",
-	.slot = SLOT_FAR,
 	.of_worker = { .size = sizeof(struct far),
 		       .align = _Alignof(struct far),
 		       .per_node = 3 * sizeof(double) +

@@ -7,7 +7,7 @@
 #ifndef MECHANISM_FAR_H
 #define MECHANISM_FAR_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/worker.h"
 
 /* For each worker, which alone uses it: what it knows of the nodes. */

@@ -452,7 +452,6 @@ bool gate_dig(struct sched *s, uint32_t nr,
 
 const struct mechanism gate_mechanism = {
 	.name = "gate",
-	.slot = SLOT_GATE,
 	.of_worker = MECHANISM_DATA(struct gate_holder),
 	.of_sched = MECHANISM_DATA(struct gate_sched),
 	.uses = "quota",

@@ -61,7 +61,7 @@
 #define MECHANISM_GATE_H
 
 #include "base/lock.h"
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 struct gate;

@@ -122,7 +122,6 @@ static void start_over(struct worker *w, bool has_found)
 
 const struct mechanism holdoff_mechanism = {
 	.name = "holdoff",
-	.slot = SLOT_HOLDOFF,
 	.of_worker = MECHANISM_DATA(struct holdoff),
 	.enter = holdoff_leave,
 	.before_sleep = forget_time,

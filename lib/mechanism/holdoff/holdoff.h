@@ -38,7 +38,7 @@
 #define MECHANISM_HOLDOFF_H
 
 #include "base/clock.h"
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/worker.h"
 
 #define HELD_OFF_LATELY 1

@@ -49,6 +49,5 @@ const struct mechanism lend_mechanism = {
 	.name = "lend",
 	.uses = "due quota",
 	.needs = "quota",
-	.slot = SLOT_LEND,
 	.of_worker = MECHANISM_DATA(struct lend_worker),
 };

@@ -26,7 +26,7 @@
 #ifndef MECHANISM_LEND_H
 #define MECHANISM_LEND_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 /* Of a join in which there is nothing to run. */

@@ -21,7 +21,7 @@
 #ifndef MECHANISM_PART_H
 #define MECHANISM_PART_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 extern const struct mechanism part_mechanism;

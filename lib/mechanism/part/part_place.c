@@ -32,7 +32,6 @@ static unsigned has_parts(struct worker *w)
 const struct mechanism part_mechanism = {
 	.name = "part",
 	.uses = "far quota",
-	.slot = SLOT_PART,
 	.of_node = MECHANISM_DATA(struct part_node),
 	.of_sched = MECHANISM_DATA(struct part_sched),
 	.close = part_free_all,

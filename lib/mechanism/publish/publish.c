@@ -180,7 +180,6 @@ static void look_now_and_then(struct worker *w, bool is_last)
 const struct mechanism publish_mechanism = {
 	.name = "publish",
 	.uses = "far holdoff quota",
-	.slot = SLOT_PUBLISH,
 	.of_worker = MECHANISM_DATA(struct publish_worker),
 	.of_sched = MECHANISM_DATA(struct publish_sched),
 	.open = open_publish,

@@ -28,7 +28,7 @@
 #ifndef MECHANISM_PUBLISH_H
 #define MECHANISM_PUBLISH_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/notify.h"
 #include "sched/sched.h"
 

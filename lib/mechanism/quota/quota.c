@@ -328,7 +328,6 @@ static void tell_standby(struct worker *w, bool has_found)
 const struct mechanism quota_mechanism = {
 	.name = "quota",
 	.uses = "due holdoff lend team unpin",
-	.slot = SLOT_QUOTA,
 	.of_worker = MECHANISM_DATA(struct quota_worker),
 	.of_sched = MECHANISM_DATA(struct quota),
 	.open = init_quota,

@@ -34,7 +34,7 @@
 
 #include "base/atomic.h"
 #include "base/util.h"
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 #include <stdbool.h>

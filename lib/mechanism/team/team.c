@@ -261,7 +261,6 @@ const struct mechanism team_mechanism = {
 	.name = "team",
 	.uses = "holdoff quota",
 	.needs = "quota",
-	.slot = SLOT_TEAM,
 	.of_worker = MECHANISM_DATA(struct team_worker),
 	.of_node = MECHANISM_DATA(struct team_node),
 };

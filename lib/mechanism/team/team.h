@@ -23,7 +23,7 @@
 #define MECHANISM_TEAM_H
 
 #include "base/lock.h"
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/worker.h"
 
 /* For each worker. */

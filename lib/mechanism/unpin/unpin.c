@@ -102,6 +102,5 @@ void unpin_look(struct worker *w, uint64_t waited_ns, int64_t at_ns)
 const struct mechanism unpin_mechanism = {
 	.name = "unpin",
 	.uses = "quota team",
-	.slot = SLOT_UNPIN,
 	.of_worker = MECHANISM_DATA(struct unpin),
 };

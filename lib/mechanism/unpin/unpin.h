@@ -9,7 +9,7 @@
 #ifndef MECHANISM_UNPIN_H
 #define MECHANISM_UNPIN_H
 
-#include "mechanism/slots.h"
+#include "mechanism/rows.h"
 #include "sched/sched.h"
 
 #include <sched.h>
