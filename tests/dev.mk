@@ -69,7 +69,7 @@ quick: ## rules of the tree, unit tests, a core of API tests: before each commit
 	$(Q)$(MAKE) $(JOBS) --no-print-directory check-quick
 
 check-quick: $(LKDF_BIN) $(QUICK_TESTS)
-	$(Q)BUILD=$(BUILD) CC=$(CC) ASIDE='tests/lint/lint.sh $(filter-out \
+	$(Q)BUILD=$(BUILD) CC=$(CC) LINT_CHANGED=1 ASIDE='tests/lint/lint.sh $(filter-out \
 		$(ALONE),$(QUICK_TESTS))' tests/run.sh $(filter $(ALONE), \
 		$(QUICK_TESTS))
 

@@ -4,7 +4,20 @@
 # git tracks or would track; outside a repository the same without git, which
 # leaves out what .gitignore names. Arguments are folders or files to keep; none
 # keeps all. names.sh refuses a name that a line cannot hold.
+#
+# CHANGED=1 keeps those that differ from the commit before the last one, for checks
+# that take long and look at one file at a time: make quick sets LINT_CHANGED.
 set -u
+if [ -n "${CHANGED-}" ] && git rev-parse -q --verify HEAD~1 >/dev/null 2>&1; then
+	unset CHANGED
+	{
+		git -c core.quotePath=off diff --name-only HEAD~1
+		git -c core.quotePath=off ls-files --others --exclude-standard
+	} | sort -u | while IFS= read -r f; do
+		[ ! -f "$f" ] || printf '%s\n' "$f"
+	done
+	exit
+fi
 if [ "$(git rev-parse --show-prefix 2>/dev/null || echo none)" = "" ]; then
 	git -c core.quotePath=off ls-files -z --cached --others \
 		--exclude-standard -- "$@" | tr '\0' '\n'

@@ -12,7 +12,7 @@ version=$(clang-format --version | sed 's/.*version \([0-9]*\).*/\1/')
 	echo "clang-format is version $version, the layout is version 14's"
 	exit 77
 }
-files=$(tests/lint/files.sh | grep -E '\.(c|h|cc|hpp)$' | grep -v '/fixtures/')
+files=$(CHANGED=${LINT_CHANGED-} tests/lint/files.sh | grep -E '\.(c|h|cc|hpp)$' | grep -v '/fixtures/')
 {
 	echo "$files" | tr '\n' '\0' |
 		xargs -0 -r -n 16 -P 2 clang-format --dry-run -Werror 2>&1 |

@@ -8,7 +8,8 @@ there: take without has loses wake-ups, before_sleep or announce without any
 call at the end of the idle time leaves a worker as if it slept.
 
 The data of a mechanism is its own: the row states it, and nobody else names the
-slot. A field of sched's structs that mechanisms alone
+slot. The table of architecture.rst has the rows with their words, and for.txt of
+tests/ablate says what each is for. A field of sched's structs that mechanisms alone
 use, or whose comment names a header of one, belongs there. struct worker has few
 fields and idle.c few headers, so that one can read how a worker finds work.
 """
@@ -150,4 +151,22 @@ for path in ctext.files('lib/sched/idle.c'):
     if len(headers) > MOST_HEADERS:
         report.say(path, 1, f'it includes {len(headers)} headers, of at most '
                    f'{MOST_HEADERS}')
+PAGE = 'Documentation/internals/architecture.rst'
+said = re.findall(r'^\tROW\((\w+), \w+\) /\* (.*?) \*/', table, re.M)
+for path in ctext.files(PAGE, ends=('.rst',)):
+    text = ctext.read(path)
+    shown = re.findall(r'^``(\w+)`` {2,}(.*?)  ', text, re.M)
+    for row in said:
+        if row not in shown:
+            report.say(path, 1, f'the table of mechanisms lacks ``{row[0]}``  '
+                       f'{row[1]}')
+    listed_there = [row for row in shown if row in said]
+    if not set(said) - set(shown) and listed_there != said:
+        report.say(path, 1, f'the table of mechanisms has another order than {TABLE}')
+FOR = 'tests/ablate/for.txt'
+for path in ctext.files(FOR, ends=('.txt',)):
+    named = re.findall(r'^(\w+)\t', ctext.read(path), re.M)
+    for name, _ in said:
+        if name not in named:
+            report.say(path, 1, f'{name}: say which row of lkdf bench it is for')
 report.end()

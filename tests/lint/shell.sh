@@ -7,6 +7,6 @@ command -v shellcheck >/dev/null || {
 	echo "shellcheck is not installed"
 	exit 77
 }
-tests/lint/files.sh | grep -Ev '/fixtures/|\.(c|h|cc|py|rst|md)$' |
+CHANGED=${LINT_CHANGED-} tests/lint/files.sh | grep -Ev '/fixtures/|\.(c|h|cc|py|rst|md)$' |
 	tr '\n' '\0' | xargs -0 -r grep -lE -m 1 '^#! ?/bin/(ba)?sh' |
 	tr '\n' '\0' | xargs -0 -r shellcheck -x --exclude=SC2319 --format=gcc
