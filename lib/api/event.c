@@ -132,7 +132,7 @@ static void body_saw(struct lkdf_event e)
 	struct lkdf_ctx *c = current_get();
 
 	if (c && c->task)
-		complete_seen(c->task, event_failure(event_of(e)));
+		complete_seen(c->task, e);
 }
 
 int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)

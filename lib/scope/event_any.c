@@ -8,15 +8,29 @@
 #include "scope/scope.h"
 
 #include <errno.h>
+#include <string.h>
 
 static void free_any(struct event_any *any)
 {
 	struct heap *h = any->rt->heap;
+	uint32_t i;
 
+	for (i = 0; i < any->nr; i++)
+		failure_put(any->tap[i].failure, &any->rt->log);
 	if (any->scope)
 		scope_put(any->scope);
 	failure_put(any->failure, &any->rt->log);
 	heap_free(h, heap_thread_cache(h), any);
+}
+
+/* Those below have one that goes down less deep. */
+static void put_below(struct event_any *any)
+{
+	uint32_t i;
+
+	for (i = 0; i < any->nr; i++)
+		if (any->tap[i].below)
+			event_any_put(any->tap[i].below);
 }
 
 void event_any_put(struct event_any *any)
@@ -25,10 +39,11 @@ void event_any_put(struct event_any *any)
 	if (a_sub(&any->nr_refs, 1, acq_rel) != 1)
 		return;
 	event_hook_del(any->rt, &any->hook);
+	put_below(any);
 	free_any(any);
 }
 
-/* The runtime closes; what it waits for goes with it. */
+/* The runtime closes; what it waits for goes with it, and those below. */
 static void close_any(struct event_hook *h, bool is_child)
 {
 	if (!is_child)
@@ -52,6 +67,7 @@ struct event_any *event_any_create(struct lkdf *rt, uint32_t nr)
 	a_store(&any->nr_left, nr, relaxed);
 	a_store(&any->error, 0, relaxed);
 	any->failure = NULL;
+	memset(any->tap, 0, nr * sizeof(any->tap[0]));
 	any->rt = rt;
 	any->nr = nr;
 	any->depth = 1;
@@ -83,6 +99,15 @@ static void take_off(struct event_any *any)
 	}
 }
 
+/* Its event ends with this one, or with this one among others. */
+static void keep_story(struct event_any_tap *tap, const struct event *ev)
+{
+	tap->failure = failure_get(event_failure(ev));
+	tap->below = ev->any;
+	if (tap->below)
+		a_add(&tap->below->nr_refs, 1, relaxed);
+}
+
 static void any_fired(struct event_tap *t, int error)
 {
 	struct event_any_tap *tap = container_of(t, struct event_any_tap, tap);
@@ -94,6 +119,8 @@ static void any_fired(struct event_tap *t, int error)
 		event_passes(e, any->event);
 	/* [any.first] what was done before it; pairs with [any.which]. */
 	if (a_cas(&any->first, &none, i, release, relaxed)) {
+		if (error)
+			keep_story(tap, event_of(e));
 		event_finish(any->event, error, event_failure(event_of(e)));
 		take_off(any);
 	}
@@ -104,17 +131,20 @@ static void any_fired(struct event_tap *t, int error)
 /* The last of them fires it, unless nobody waits any more. */
 static void one_of_all_fired(struct event_tap *t, int error)
 {
-	struct event_any *any = container_of(t, struct event_any_tap, tap)->any;
+	struct event_any_tap *tap = container_of(t, struct event_any_tap, tap);
+	struct event_any *any = tap->any;
 	struct lkdf_event e = t->event;
 	uint32_t none = EVENT_NONE;
 	int32_t zero = 0;
 
+	if (error)
+		keep_story(tap, event_of(e));
 	if (error && a_cas(&any->error, &zero, error, relaxed, relaxed))
 		any->failure = failure_get(event_failure(event_of(e)));
 	if (unlikely(any->rt->check != NULL))
 		event_passes(e, any->event);
-	/* [all.left] what was done before each, and the error; pairs with
-	 * itself. */
+	/* [all.left] what was done before each, the error and its story; pairs
+	 * with itself. */
 	if (a_sub(&any->nr_left, 1, acq_rel) == 1 &&
 	    a_cas(&any->first, &none, 0, relaxed, relaxed))
 		event_finish(any->event, a_load(&any->error, relaxed),
@@ -239,6 +269,30 @@ int event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 		return -ENOMEM;
 	any->is_all = true;
 	return arm_users(any, v, out);
+}
+
+static void walk_stories(const struct event_any *any, uint32_t *nr_left,
+			 void (*fn)(void *u, struct failure *f), void *u)
+{
+	const struct event_any_tap *tap;
+	uint32_t i;
+
+	for (i = 0; i < any->nr && *nr_left; i++) {
+		tap = &any->tap[i];
+		--*nr_left;
+		if (tap->below)
+			walk_stories(tap->below, nr_left, fn, u);
+		else if (tap->failure)
+			fn(u, tap->failure);
+	}
+}
+
+void event_any_stories(const struct event_any *any,
+		       void (*fn)(void *u, struct failure *f), void *u)
+{
+	uint32_t nr_left = EVENT_MOST_STORIES;
+
+	walk_stories(any, &nr_left, fn, u);
 }
 
 int event_any_which(const struct event_any *any, unsigned *which)

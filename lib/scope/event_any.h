@@ -25,6 +25,10 @@ struct lkdf_scope;
 struct event_any_tap {
 	struct event_tap tap;
 	struct event_any *any;
+
+	/* Its event ended with an error and counts: set before ours fires. */
+	struct failure *failure;
+	struct event_any *below; /* of its event, with a reference; NULL */
 };
 
 struct event_any {
@@ -79,6 +83,15 @@ int event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 void event_any_leave(struct event_any *any);
 
 void event_any_put(struct event_any *any);
+
+/*
+ * The event has fired, and the caller has a reference to it. Calls fn for the
+ * story of each event that it has an error of, also of those below, up to
+ * EVENT_MOST_STORIES taps.
+ */
+#define EVENT_MOST_STORIES 65536
+void event_any_stories(const struct event_any *any,
+		       void (*fn)(void *u, struct failure *f), void *u);
 
 /* 0 and which was the first; 1: none yet. */
 int event_any_which(const struct event_any *any, unsigned *which);

@@ -4,6 +4,7 @@
 
 #include "core/failure.h"
 #include "core/runtime.h"
+#include "scope/event_any.h"
 
 void complete_forget_child(const struct task *t)
 {
@@ -40,8 +41,10 @@ int complete_take_child_error(struct task *t, struct failure **f)
 	return error;
 }
 
-void complete_seen(struct task *t, struct failure *f)
+/* f: NULL, or the story of one that the body was told of. */
+static void saw_one(void *task, struct failure *f)
 {
+	struct task *t = task;
 	struct failure *kept;
 
 	/* The child that has set it has ended before its event fired. */
@@ -50,4 +53,13 @@ void complete_seen(struct task *t, struct failure *f)
 	complete_take_child_error(t, &kept);
 	failure_observe(kept);
 	failure_put(kept, &t->kind->rt->log);
+}
+
+void complete_seen(struct task *t, struct lkdf_event e)
+{
+	const struct event *ev = event_of(e);
+
+	saw_one(t, event_failure(ev));
+	if (ev->any)
+		event_any_stories(ev->any, saw_one, t);
 }

@@ -28,11 +28,12 @@ void complete_forget_child(const struct task *t);
 int complete_take_child_error(struct task *t, struct failure **f);
 
 /*
- * The body of t is told of an error by an event: if that is what t keeps of its
- * children, t does not end with it. On the body's own thread outside a join, or
- * while the body is left for the event. f: NULL, or the event's.
+ * The body of t is told of the error of an event that has fired, e: if that is
+ * what t keeps of its children, or one that e stands for, as the event of
+ * lkdf_event_all() does, t does not end with it. On the body's own thread
+ * outside a join, or while the body is left for the event.
  */
-void complete_seen(struct task *t, struct failure *f);
+void complete_seen(struct task *t, struct lkdf_event e);
 
 /*
  * A child has ended, its error is told and its event has fired. True: it was

@@ -179,15 +179,6 @@ int then_stay_away(struct lkdf_ctx *c)
 	return 0;
 }
 
-/* The event's error, or the cancel's: then the event has not fired. */
-static struct failure *failure_of_event(struct lkdf_event e)
-{
-	int error;
-
-	return event_look(event_of(e), &error) ? event_failure(event_of(e))
-					       : NULL;
-}
-
 /*
  * Of another runtime: in serial mode no thread looks at ours then but this one.
  * Close waits for it, as for a thread that signals.
@@ -212,12 +203,12 @@ static void leave_to(struct task *t, struct lkdf_event fired)
 static void then_fired(struct event_tap *tap, int error)
 {
 	struct task *t = container_of(tap, struct task, tap);
-	struct failure *f;
+	int own;
 
-	if (unlikely(error)) {
-		f = failure_of_event(tap->event);
-		failure_observe(f);
-		complete_seen(t, f);
+	/* Else the error is a cancel's, and the event has not fired. */
+	if (unlikely(error) && event_look(event_of(tap->event), &own)) {
+		failure_observe(event_failure(event_of(tap->event)));
+		complete_seen(t, tap->event);
 	}
 	t->then_err = error;
 	leave_to(t, tap->event);

@@ -12,6 +12,7 @@
 #include "event_below.h"
 #include "sched/current.h"
 #include "task/after.h"
+#include "task/checked.h"
 #include "task/group.h"
 #include "task/then.h"
 
@@ -64,6 +65,7 @@ void task_wake_join(struct lkdf *r, struct task *t)
 }
 
 NOT_REACHED(void, after_end, struct task *t)
+NOT_REACHED(void, checked_drop, struct task *t)
 NOT_REACHED(void, claim_leave, struct executor *ex, struct claim *c, int error,
 	    struct failure *f)
 NOT_REACHED(void, completion_kick, struct lkdf *r)
@@ -176,7 +178,7 @@ static void body_is_told(struct event_tap *t, int error)
 	mc_assert(error == -EIO);
 	/* The parent has it by now, or has that of the other. */
 	mc_assert(a_load(&above.child_err, relaxed));
-	complete_seen(&above, &failure[0]);
+	complete_seen(&above, t->event);
 	mc_see(a_load(&above.child_err, relaxed) ? "left the other's"
 						 : "took it");
 	a_add(&nr_calls, 1, relaxed);

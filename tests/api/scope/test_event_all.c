@@ -195,6 +195,102 @@ static void a_body_goes_on_after_all(struct lkdf *rt)
 	lkdf_kind_put(p.kind);
 }
 
+/* ---- several children fail ----------------------------------------------- */
+
+/* The first child fails first, and its event fires last. */
+struct late {
+	struct lkdf *rt;
+	struct lkdf_kind *kind;
+	struct lkdf_event done[2];
+	atomic_int may_fail[2], is_over;
+	int error;
+	bool is_nested;
+};
+
+struct failing {
+	struct late *late;
+	int num;
+};
+
+static int fail_when_told(struct lkdf_ctx *c, void *arg)
+{
+	const struct failing *f = arg;
+
+	api_until(&f->late->may_fail[f->num]);
+	return lkdf_fail(c, -EPROTO - f->num, "as wanted");
+}
+
+/* On the thread that ends child 0, before those who wait for all are told. */
+static void end_the_other(void *u, int error)
+{
+	struct late *l = u;
+
+	(void)error;
+	atomic_store(&l->may_fail[1], 1);
+	api_until(&l->is_over);
+}
+
+static void note_over(void *u, int error)
+{
+	(void)error;
+	atomic_store(&((struct late *)u)->is_over, 1);
+}
+
+static int look_at_error(struct lkdf_ctx *c, void *arg)
+{
+	(*(struct late **)arg)->error = lkdf_input_error(c, 0);
+	return 0;
+}
+
+/* Functions and whoever else waits for an event are called last in, first out.
+ */
+static int fail_twice(struct lkdf_ctx *c, void *arg)
+{
+	struct late *l = *(struct late **)arg;
+	struct lkdf_event all;
+	struct failing f = { .late = l };
+	int rc;
+
+	for (f.num = 0; f.num < 2; f.num++)
+		must(lkdf_spawn_task(
+			c, ATTR(lkdf_task, .kind = l->kind, .arg = &f),
+			&l->done[f.num]));
+	must(lkdf_event_call(l->done[1], note_over, l));
+	if (l->is_nested) {
+		must(lkdf_event_all(l->rt, l->done, 2, &all));
+		lkdf_event_put(l->done[0]);
+		lkdf_event_put(l->done[1]);
+		rc = lkdf_then_all(c, look_at_error, &all, 1);
+	} else {
+		rc = lkdf_then_all(c, look_at_error, l->done, 2);
+	}
+	must(lkdf_event_call(l->done[0], end_the_other, l));
+	atomic_store(&l->may_fail[0], 1);
+	return rc;
+}
+
+static void all_errors_are_seen(bool is_nested)
+{
+	struct lkdf *rt = api_open("workers=4");
+	struct late l = { .rt = rt, .is_nested = is_nested }, *at = &l;
+	struct lkdf_kind *k =
+		api_kind(rt, "parent", fail_twice, sizeof(struct late *), 0);
+	struct lkdf_event done;
+
+	l.kind = api_kind(rt, "child", fail_when_told, sizeof(struct failing),
+			  0);
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &at),
+			 &done));
+	is(lkdf_event_wait(done, -1), 0,
+	   "a body that is told of all its children%s ends well",
+	   is_nested ? ", by one in the other," : "");
+	is(l.error, -EPROTO - 1, "it had the error that was told first");
+	lkdf_event_put(done);
+	lkdf_kind_put(l.kind);
+	lkdf_kind_put(k);
+	is(lkdf_close(rt), 0, "the runtime closes");
+}
+
 static void a_cancel_ends_the_wait(struct lkdf *rt)
 {
 	struct lkdf_event v[NR], done;
@@ -284,5 +380,7 @@ int main(void)
 			threads_fire_at_once(rt);
 		is(lkdf_close(rt), 0, "the runtime closes");
 	}
+	all_errors_are_seen(false);
+	all_errors_are_seen(true);
 	return tap_end();
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NR_TASKS 4
-#define NR_TURNS 3
+#define NR_ROUNDS 3
 
 static int nr_calls;
 
@@ -30,7 +30,7 @@ static int turn(struct lkdf_ctx *c, void *arg)
 
 	(void)c;
 	nr_calls++;
-	return ++*nr % NR_TURNS == 0;
+	return ++*nr % NR_ROUNDS == 0;
 }
 
 static int touch(struct lkdf_ctx *c, void *arg)
@@ -103,7 +103,7 @@ static void loops(const char *options, const char *mode)
 	must(lkdf_graph_order(g, 1, last));
 	must(lkdf_graph_back(g, last, 0, 1));
 	must(lkdf_graph_branch(g, last, 1, 3));
-	runs_as(g, 2, 2 + 2 * NR_TURNS, mode);
+	runs_as(g, 2, 2 + 2 * NR_ROUNDS, mode);
 	lkdf_kind_put(plain);
 	lkdf_kind_put(latch);
 	api_close(rt);
