@@ -42,7 +42,8 @@ static void on_its_cpu(struct sched *s)
 
 int main(void)
 {
-	static struct sched s;
+	static struct client_sched clients;
+	static struct sched s = { .data = { [SLOT_CLIENT] = &clients } };
 	cpu_set_t all;
 	int one, other;
 
