@@ -37,7 +37,8 @@ LIB_CFLAGS := -fPIC -fvisibility=hidden $(LIB_PROTECT) \
 # No object of the library depends on a switch whose part is elsewhere.
 LIB_STAMP := $(LIB_BUILD)/flags/lib
 $(eval $(call stamp,$(LIB_STAMP),$(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS)))
-$(eval $(call stamp,$(STAMPS)/lib-objects,$(LIB_OBJ)))
+# By names below BUILD, which may be given with or without the path to it.
+$(eval $(call stamp,$(STAMPS)/lib-objects,$(patsubst $(LIB_BUILD)/%,%,$(LIB_OBJ))))
 LIB_CC = $(CC) $(CPPFLAGS) $(LKDF_CFLAGS) $(LIB_CFLAGS) -MMD -MP -c -o $@ $<
 $(LIB_BUILD)/lib/%.o: lib/%.c $(LIB_STAMP)
 	$(call say,CC)

@@ -21,7 +21,7 @@ BENCH_CPPFLAGS := -I. -Itools -Ilib/include -Ibpf/uapi -D_GNU_SOURCE
 $(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
 	tests/bench/suites/policy_probe.o): \
 	BENCH_CPPFLAGS += $(BPF_CPPFLAGS)
-$(eval $(call stamp,$(STAMPS)/bpf,$(BPF_CPPFLAGS)))
+$(eval $(call stamp,$(STAMPS)/bpf,$(subst $(BUILD)/,,$(BPF_CPPFLAGS))))
 $(addprefix $(BUILD)/tool/,$(addprefix tools/probe/,probe.o load.o cost.o) \
 	tests/bench/suites/policy_probe.o): $(STAMPS)/bpf
 $(BUILD)/tool/tools/probe/load.o: $(if $(HAVE_BPF),$(BPF_SKEL))

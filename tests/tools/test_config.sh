@@ -57,6 +57,11 @@ do_make TOP=0 "$one" && ! grep -q "CC .*bell" "$dir/log"
 ok $? 'and not again'
 do_make TOP=0 XXHASH=0 BPF=0 MPI=0 "$one" && ! grep -q "CC .*bell" "$dir/log"
 ok $? 'nor when a switch of another part has changed'
+do_make "$dir/b/flags/lib-objects" "$dir/b/flags/bpf"
+b=$(realpath --relative-to=. "$dir/b")
+make -n V=1 CC="${CC:-gcc}" BUILD="$b" "$b/flags/lib-objects" "$b/flags/bpf" \
+	>"$dir/log" 2>&1 && ! grep -q printf "$dir/log"
+ok $? 'by another path to it nothing of the build folder is made anew' "$dir/log"
 do_make -n FRAME_POINTERS=1 "$one" && grep -q "CC. .*bell" "$dir/log"
 ok $? 'but when one of its own has'
 do_make "$one" && do_make CFLAGS=-O1 "$one" && grep -q 'CC .*bell' "$dir/log"
