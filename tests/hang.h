@@ -192,6 +192,33 @@ __attribute__((unused)) static void hang_on_alarm(int sig)
 	raise(sig);
 }
 
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+/*
+ * The thread sanitizer keeps a signal until the thread calls libc, which one
+ * that sleeps in a futex of the library never does: the kernel is given the
+ * handler itself.
+ */
+static void hang_past_sanitizer(void)
+{
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+	struct {
+		void (*handler)(int sig);
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} action;
+
+	if (syscall(SYS_rt_sigaction, SIGALRM, NULL, &action,
+		    sizeof(action.mask)))
+		return;
+	action.handler = hang_on_alarm;
+	action.flags &= ~(unsigned long)SA_SIGINFO;
+	syscall(SYS_rt_sigaction, SIGALRM, &action, NULL, sizeof(action.mask));
+#endif
+}
+
 /* The program ends after so many seconds of an idle machine. */
 __attribute__((unused)) static void hang_watch(unsigned seconds)
 {
@@ -199,6 +226,7 @@ __attribute__((unused)) static void hang_watch(unsigned seconds)
 				.sa_flags = SA_RESTART | SA_NODEFER };
 
 	sigaction(SIGALRM, &sa, NULL);
+	hang_past_sanitizer();
 	watchdog_set(seconds);
 }
 
