@@ -180,22 +180,24 @@ int then_stay_away(struct lkdf_ctx *c)
 }
 
 /*
- * Of another runtime: in serial mode no thread looks at ours then but this one.
- * Close waits for it, as for a thread that signals.
+ * A thread of another runtime that fires the event is still here when the task
+ * has ended: close waits for it, as for a thread that signals. In serial mode
+ * no other thread looks at ours then.
  */
 static void leave_to(struct task *t, struct lkdf_event fired)
 {
 	struct lkdf *rt = rt_of(t);
-	bool drains = event_of(fired)->rt != rt && rt->sched.is_serial;
+	bool is_ours = event_of(fired)->rt == rt;
 
 	event_put(fired);
-	if (likely(!drains)) {
+	if (likely(is_ours)) {
 		then_leave(runtime_executor(rt), t);
 		return;
 	}
 	a_add(&rt->nr_callers, 1, relaxed);
 	then_leave(runtime_executor(rt), t);
-	sched_drain(&rt->sched);
+	if (rt->sched.is_serial)
+		sched_drain(&rt->sched);
 	/* [caller.out] our last use; pairs with [caller.none]. */
 	a_sub(&rt->nr_callers, 1, release);
 }
