@@ -9,6 +9,7 @@
  *   a future after its runtime: 4, ECANCELED
  *   a chain of then(): 300000, a loop of awaits: 100000
  *   names that the program has made are of one kind: yes
+ *   two names with a limit are two kinds: yes
  */
 #include <lkdf/co.hpp>
 
@@ -153,6 +154,20 @@ static bool names_share_a_kind(lk::runtime &rt)
 	return mallinfo2().uordblks < before + 100000;
 }
 
+// Each of them counts its own bodies, with a limit as well.
+static bool names_with_a_limit_differ()
+{
+	lk::runtime rt("log=none,kinds=yes");
+	lk::limit l(rt, 1);
+	uint64_t nr[2] = { 0, 0 };
+
+	for (const char *name : { "first", "second", "second" })
+		lk::start(rt, lk::with(name).limit(l), one()).get();
+	lk::must(lkdf_stat(rt.get(), "lkdf.kind.first.bodies", &nr[0]));
+	lk::must(lkdf_stat(rt.get(), "lkdf.kind.second.bodies", &nr[1]));
+	return nr[0] == 1 && nr[1] == 2;
+}
+
 int main()
 {
 	lk::runtime rt("log=none");
@@ -185,4 +200,6 @@ int main()
 		    turns);
 	std::printf("names that the program has made are of one kind: %s\n",
 		    names_share_a_kind(rt) ? "yes" : "no");
+	std::printf("two names with a limit are two kinds: %s\n",
+		    names_with_a_limit_differ() ? "yes" : "no");
 }

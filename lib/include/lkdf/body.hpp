@@ -27,7 +27,7 @@ class kind_table
 		const void *key;
 		uint32_t flags;
 		struct lkdf_limit *limit;
-		uint64_t tokens;
+		uint64_t tokens, site;
 		struct lkdf_kind *kind;
 		std::unique_ptr<entry> next;
 	};
@@ -44,14 +44,15 @@ class kind_table
 	bool is_closed_ = false;
 
 	static bool is_like(const entry *e, const void *key, uint32_t flags,
-			    const struct lkdf_limit_use &limit)
+			    const struct lkdf_limit_use &limit, uint64_t site)
 	{
 		return e->key == key && e->flags == flags &&
-		       e->limit == limit.limit && e->tokens == limit.tokens;
+		       e->limit == limit.limit && e->tokens == limit.tokens &&
+		       e->site == site;
 	}
-	static unsigned number(const void *key, uint64_t tokens)
+	static unsigned number(const void *key, uint64_t site)
 	{
-		return ((reinterpret_cast<uintptr_t>(key) ^ tokens) *
+		return ((reinterpret_cast<uintptr_t>(key) ^ site) *
 				0x9e3779b97f4a7c15ull >>
 			32) %
 		       nr_buckets;
@@ -63,20 +64,21 @@ class kind_table
 	}
 	static struct lkdf_kind *look(const entry *e, const void *key,
 				      uint32_t flags,
-				      const struct lkdf_limit_use &limit)
+				      const struct lkdf_limit_use &limit,
+				      uint64_t site)
 	{
-		while (e && !is_like(e, key, flags, limit))
+		while (e && !is_like(e, key, flags, limit, site))
 			e = e->next.get();
 		return e ? e->kind : nullptr;
 	}
 	struct lkdf_kind *make(const void *key, struct lkdf *rt,
 			       struct lkdf_kind_attr a,
 			       const struct lkdf_limit_use &limit,
-			       kind_maker create)
+			       uint64_t site, kind_maker create)
 	{
-		std::atomic<entry *> &b = bucket_[number(key, limit.tokens)];
+		std::atomic<entry *> &b = bucket_[number(key, site)];
 		std::lock_guard<std::mutex> hold(lock_);
-		struct lkdf_kind *k = look(b, key, a.flags, limit);
+		struct lkdf_kind *k = look(b, key, a.flags, limit, site);
 
 		if (k)
 			return k;
@@ -92,6 +94,7 @@ class kind_table
 		e->flags = a.flags;
 		e->limit = limit.limit;
 		e->tokens = limit.tokens;
+		e->site = site;
 		e->next.reset(b.load());
 		k = e->kind;
 		b.store(e.release());
@@ -106,22 +109,25 @@ class kind_table
 		for (auto &b : bucket_)
 			delete b.load();
 	}
-	// The kind of the key, made from a if it is the first time.
+	// The kind of the key, made from a if it is the first time. The number
+	// site tells kinds of one key apart, for instance by name.
 	struct lkdf_kind *get(const void *key, struct lkdf *rt,
 			      const struct lkdf_kind_attr &a,
 			      const struct lkdf_limit_use &limit = {},
+			      uint64_t site = 0,
 			      kind_maker create = lkdf_kind_create)
 	{
-		struct lkdf_kind *k = find(key, a.flags, limit);
+		struct lkdf_kind *k = find(key, a.flags, limit, site);
 
-		return k ? k : make(key, rt, a, limit, create);
+		return k ? k : make(key, rt, a, limit, site, create);
 	}
 	struct lkdf_kind *find(const void *key, uint32_t flags,
-			       const struct lkdf_limit_use &limit) const
+			       const struct lkdf_limit_use &limit,
+			       uint64_t site = 0) const
 	{
-		return look(bucket_[number(key, limit.tokens)].load(
+		return look(bucket_[number(key, site)].load(
 				    std::memory_order_acquire),
-			    key, flags, limit);
+			    key, flags, limit, site);
 	}
 	// The same of a kind without flags and limits, as lk::group has them.
 	struct lkdf_kind *find_plain(const void *key) const

@@ -211,11 +211,10 @@ struct io_awaiter : awaits {
 	struct lkdf_kind *kind(const char *function, unsigned line)
 	{
 		using A = asked_io<io_awaiter>;
-		struct lkdf_limit_use site = {
-			nullptr, reinterpret_cast<uintptr_t>(function) |
-					 uint64_t(line) << 48
-		};
-		struct lkdf_kind *k = s->of->kinds.find(&key_of<A>, 0, site);
+		uint64_t site = reinterpret_cast<uintptr_t>(function) |
+				uint64_t(line) << 48;
+		struct lkdf_kind *k =
+			s->of->kinds.find(&key_of<A>, 0, {}, site);
 		struct lkdf_kind_attr a = {};
 		char name[64];
 
@@ -227,7 +226,7 @@ struct io_awaiter : awaits {
 		a.name = name;
 		a.fn = A::run;
 		a.arg_size = sizeof(A);
-		return s->of->kinds.get(&key_of<A>, s->of->rt, a, site,
+		return s->of->kinds.get(&key_of<A>, s->of->rt, a, {}, site,
 					lkdf_kind_create_io);
 	}
 	template <class P>

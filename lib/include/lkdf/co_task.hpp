@@ -319,7 +319,7 @@ template <class T> void put_frame(handle_of<T> h)
 // The kind of coroutines of a type that have one name, by its number.
 template <class Job>
 struct lkdf_kind *kind_of(home *of, const char *name, uint64_t number,
-			  uint32_t flags, struct lkdf_limit_use limit)
+			  uint32_t flags, const struct lkdf_limit_use &limit)
 {
 	struct lkdf_kind_attr a = {};
 
@@ -328,9 +328,7 @@ struct lkdf_kind *kind_of(home *of, const char *name, uint64_t number,
 	a.flags = flags | LKDF_SEES_CANCEL;
 	a.fn = Job::go;
 	a.drop = Job::drop;
-	if (!limit.limit)
-		limit.tokens = number;
-	return of->kinds.get(&key_of<Job>, of->rt, a, limit);
+	return of->kinds.get(&key_of<Job>, of->rt, a, limit, number);
 }
 
 // A task of its own, whose result the future has.

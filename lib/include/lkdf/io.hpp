@@ -203,20 +203,16 @@ inline future<int64_t> runtime::async(const with &w, const operation &o)
 	auto j = std::make_unique<detail::io_job>();
 	struct lkdf_kind_attr a = {};
 	struct lkdf_task t = w.task();
-	struct lkdf_limit_use limit = w.of_limit();
 	A arg{ o.io, j.get() };
-
-	// A kind for each sort of operation.
-	if (!limit.limit)
-		limit.tokens = o.io.op + 1;
 
 	a.size = sizeof(a);
 	a.name = w.name();
 	a.fn = A::run;
 	a.drop = A::drop;
 	a.arg_size = sizeof(A);
-	t.kind = home_->kinds.get(&detail::key_of<A>, get(), a, limit,
-				  lkdf_kind_create_io);
+	// A kind for each sort of operation.
+	t.kind = home_->kinds.get(&detail::key_of<A>, get(), a, w.of_limit(),
+				  o.io.op + 1, lkdf_kind_create_io);
 	t.arg = &arg;
 	return detail::start_kind<int64_t>(home_.get(), w, std::move(j), t);
 }
