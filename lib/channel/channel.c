@@ -48,6 +48,13 @@ void channel_get(struct lkdf_channel *ch)
 	a_add(&ch->nr_refs, 1, relaxed);
 }
 
+static void forget_tokens(struct channel_check *c, uint32_t nr)
+{
+	while (nr)
+		check_forget(c->token[--nr]);
+	free(c->token);
+}
+
 static void drop_values(struct lkdf_channel *ch)
 {
 	_Alignas(CACHE_LINE) char value[LKDF_MAX_VALUE];
@@ -70,6 +77,8 @@ void channel_put(struct lkdf_channel *ch)
 		drop_values(ch);
 	a_sub(&rt->nr_handles, 1, relaxed);
 	queue_fini(&ch->queue);
+	if (unlikely(ch->check.token != NULL))
+		forget_tokens(&ch->check, ch->depth);
 	ch->rt = NULL;
 	handle_bury(rt, ch);
 }

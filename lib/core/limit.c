@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 
 #include <errno.h>
@@ -67,6 +68,7 @@ void limit_put(struct lkdf_limit *l)
 	pthread_mutex_unlock(&rt->lock);
 	a_sub(&rt->nr_handles, 1, relaxed);
 	pthread_mutex_destroy(&l->lock);
+	check_forget(l->check);
 	l->rt = NULL;
 	handle_bury(rt, l);
 }

@@ -8,6 +8,7 @@
 #include "data/offhost.h"
 #include "data/place.h"
 #include "data/replica.h"
+#include "data/var_check.h"
 #include "mem/heap.h"
 #include "topo/topo.h"
 
@@ -152,9 +153,11 @@ static void free_vars(struct domain *d)
 
 	var_failure_put(d->rt, a_load(&d->whole.failure, relaxed));
 	reduction_free(d->whole.reduction);
+	var_forget(&d->whole);
 	for (i = 0; i < d->nr_parts; i++) {
 		var_failure_put(d->rt, a_load(&d->parts[i].failure, relaxed));
 		reduction_free(d->parts[i].reduction);
+		var_forget(&d->parts[i]);
 	}
 	free(d->parts);
 }

@@ -27,3 +27,9 @@ void var_tell(struct check *ch, struct var *v, unsigned turn)
 	if (v->check)
 		check_release(ch, &v->check[turn]);
 }
+
+void var_forget(struct var *v)
+{
+	check_forget(v->check);
+	v->check = NULL;
+}

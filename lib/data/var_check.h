@@ -14,4 +14,7 @@ struct check;
 void var_hear(struct check *ch, struct var *v, unsigned turn);
 void var_tell(struct check *ch, struct var *v, unsigned turn);
 
+/* Nobody uses it any more. */
+void var_forget(struct var *v);
+
 #endif

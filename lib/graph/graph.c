@@ -5,6 +5,7 @@
 #include "graph/graph.h"
 
 #include "base/err.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "graph/control.h"
@@ -110,6 +111,8 @@ static void free_memory(struct lkdf_graph *g)
 
 	if (g->unseal)
 		g->unseal(g);
+	check_forget(g->check_begin);
+	check_forget(g->check_turns);
 	include_free(g);
 	access_free(g);
 	control_free(g);

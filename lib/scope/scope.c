@@ -35,6 +35,8 @@ void scope_fini(struct lkdf_scope *s)
 {
 	scope_fini_errors(s);
 	pthread_mutex_destroy(&s->lock);
+	if (unlikely(s->check != NULL))
+		check_forget(s->check);
 }
 
 static void add_child(struct lkdf_scope *parent, struct lkdf_scope *s)

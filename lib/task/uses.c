@@ -6,6 +6,7 @@
 #include "core/runtime.h"
 #include "data/offhost.h"
 #include "data/replica.h"
+#include "data/var_check.h"
 #include "mem/heap.h"
 #include "task/checked.h"
 #include "task/homes.h"
@@ -46,8 +47,11 @@ void uses_free_below(struct lkdf *rt, struct use *u)
 	if (likely(!d))
 		return;
 	failure_put(a_load(&d->whole.failure, relaxed), &rt->log);
-	for (i = 0; i < d->nr_parts; i++)
+	var_forget(&d->whole);
+	for (i = 0; i < d->nr_parts; i++) {
 		failure_put(a_load(&d->parts[i].failure, relaxed), &rt->log);
+		var_forget(&d->parts[i]);
+	}
 	free(d);
 }
 

@@ -14,7 +14,7 @@ setarch -R true 2>/dev/null && no_random=1
 
 # compile COMPILER [FLAG]
 compile() {
-	for source in check_races check_orders; do
+	for source in check_races check_orders check_memory; do
 		# shellcheck disable=SC2086
 		$1 -g -O1 -Wall -Wextra ${2:-} -o "$dir/$source" \
 			"tests/tools/$source.c" -Ilib/include -L"$build" -llkdf \
@@ -58,6 +58,10 @@ for cc in gcc clang; do
 	compile $cc -fsanitize=thread || continue
 	nr_compilers=$((nr_compilers + 1))
 	rows $cc
+	LKDF_CHECK=yes "$limit" 60 ${no_random:+setarch -R} \
+		"$dir/check_memory" >"$dir/got" 2>&1
+	grep -qx kept "$dir/got"
+	ok $? "$cc: tokens go with their scope, limit and data" "$dir/got"
 	for seed in 1 2 3; do
 		LKDF_ORDER=$seed check value 1
 		ok $? "$cc: seed $seed is silent, too" "$dir/got"
