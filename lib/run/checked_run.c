@@ -144,7 +144,7 @@ static void each_use(struct frame *f, uint32_t index,
 
 /* ---- a task ------------------------------------------------------------- */
 
-/* Of the task that is one of several runs' in turn. */
+/* NULL: bodies of this task in several runs need not take turns. */
 static uint64_t *turn_token(struct frame *f, uint32_t index)
 {
 	struct lkdf_graph *g = f->graph;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/frame.h"
 
-#include "run/checked_run.h"
-
 #include "base/err.h"
 #include "base/futex.h"
 #include "core/runtime.h"
 #include "graph/port.h"
 #include "graph/tell.h"
+#include "run/checked_run.h"
 #include "run/planned.h"
 #include "run/resolve.h"
 #include "run/solo_run.h"

@@ -37,13 +37,13 @@ struct region_run {
 	uint8_t *taken;
 };
 
-/* Of a sealed graph: what its regions need in a frame. 0 or -ENOMEM. */
+/* A frame of a sealed graph gets what its regions need. 0 or -ENOMEM. */
 int region_run_create(struct frame *f);
 void region_run_destroy(struct frame *f);
 
 /*
- * Of a graph with regions: the one that begins with this task, and may be gone
- * through; or NULL.
+ * The graph has regions. The one that begins with this task, if the worker may
+ * go through it; else NULL.
  */
 static inline const struct region *region_at(const struct burst *b,
 					     uint32_t index)

@@ -53,7 +53,7 @@ static size_t rings_size(void)
 	       sizeof(uint64_t);
 }
 
-/* Of mechanisms. */
+/* Bytes that all mechanisms have of a worker, a node or the scheduler. */
 static size_t data_size(const struct sched *s, enum mechanism_owner owner)
 {
 	return mechanism_lay(s->rows, owner, s->nr_nodes, NULL, NULL);

@@ -12,7 +12,8 @@ static bool is_body(const struct lkdf_stats_slice *s)
 	return !(s->number >> 48);
 }
 
-/* Of a device's row, or of a thread of the program: a lane of its own. */
+/* The span is on a lane of its own: a device's row, or a thread of the program.
+ */
 static bool is_of_row(const struct lkdf_stats_slice *s)
 {
 	uint64_t sort = s->number >> 48;

@@ -185,7 +185,7 @@ static void body_is_told(struct event_tap *t, int error)
 	event_put(t->event);
 }
 
-/* Of both the parent's body is told of the first. */
+/* Both fail, and the parent's body is told of the first. */
 static void begin_failing(void)
 {
 	int i;

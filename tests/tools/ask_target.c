@@ -92,7 +92,6 @@ static void be_in_calls(void)
 
 	start_fn(rt, "reader", read_pipe, NULL);
 	start_fn(rt, "parent", wait_child, NULL);
-	usleep(200000);
 }
 
 static void be_stuck(int nr)

@@ -145,7 +145,7 @@ bool far_may_wake(struct sched_node *node)
 	return true;
 }
 
-/* Of one byte there. */
+/* The extra cost of one byte there. */
 static double extra_at(const struct sched *s, int from, int to)
 {
 	return deficit_extra_at(from == to ? TOPO_DISTANCE_LOCAL
