@@ -32,13 +32,10 @@ $(VM_INTERNAL): $(BUILD)/tests/vm/%: tests/vm/%.c $(LIB_INTERNAL)
 
 # What the machines run: machine.sh takes it from here. Left out is what no node
 # can change and what is slow there or needs python3.
-VM_LEFT_OUT_API := after always_left burst cancel conformance cuda_device \
-	cuda_faults cuda_foreign cuda_graphs cuda_guest cuda_io cuda_let_go \
-	cuda_lost cuda_others cuda_pins cuda_pins_alone cuda_pins_random \
-	cuda_pool cuda_refused cuda_replay \
+VM_LEFT_OUT_API := after always_left burst cancel cuda_device cuda_io \
 	data_children data_deadlock data_failing data_follow data_graph data_moves \
 	data_order data_parts data_reduce data_replicas data_roaming \
-	data_trees deadline deadline_run dump error event_any event_call fake_calls fake_driver \
+	data_trees deadline deadline_run dump error event_any event_call \
 	event_faults event_fd faults flat hooks hooks_copies hooks_device \
 	graph_children graph_commute graph_trees graph_weak io_busy \
 	io_doctor io_faults io_faults_busy io_held io_limits io_signals \
@@ -52,12 +49,16 @@ VM_SLOW_API := away away_emulated channel channel_stream copies data_brief \
 	data_left io_fixed_busy join_nested kernel probe_price region \
 	region_faults solo stall static static_taken why_busy wrapped
 VM_LEFT_OUT_API += $(if $(VM_ALL),,$(VM_SLOW_API))
-VM_LEFT_OUT_UNIT := abi block_size block_size_cuda board board_kmod deficit \
+VM_LEFT_OUT_UNIT := block_size block_size_cuda board board_kmod deficit \
 	heap_fault heap_threads loop_cuda loop_opencl loop_text membarrier nvrtc \
 	history plan plan_any report_lies steal_sim stock trace_read trust
+# The libcuda.so.1 and libnvrtc.so for tests are not in the machines.
+VM_LEFT_OUT_CUDA := $(patsubst tests/%.c,\%/%,$(shell \
+	grep -ls '"tests/cuda/' tests/unit/*/*.c tests/api/*/*.c))
 VM_LIBRARY := $(filter-out $(VM_LEFT_OUT_UNIT:%=\%/test_%),$(UNIT_TESTS)) \
 	$(filter-out %/bench/test_io_arms $(VM_LEFT_OUT_API:%=\%/test_%),\
 	$(API_TESTS))
+VM_LIBRARY := $(filter-out $(VM_LEFT_OUT_CUDA),$(VM_LIBRARY))
 # The rooms that have to do with nodes are tested in each machine, of the others a
 # share: nodes change little of them, too. VM_SHARE=0/1 is all.
 # make check has less: VM_BRIEF.

@@ -267,8 +267,12 @@ static void bodies_map_memory(void)
 		    "and what to change");
 	}
 	found = find_mapped(true, &share);
-	/* ThreadSanitizer has memory of its own for what bodies write. */
-	if (share > 0.1 && strstr(found, "keep memory"))
+	/*
+	 * ThreadSanitizer has memory of its own for what bodies write. The
+	 * report names 10 % of the workers' time, and both counts advance in
+	 * steps of up to 10 ms: they may differ by half of that.
+	 */
+	if (share > 0.05 && strstr(found, "keep memory"))
 		skip("with the memory kept they are not",
 		     "others have the bodies in the kernel");
 	else
