@@ -287,6 +287,12 @@ static const struct option_row rows[] = {
 	  .max = 1 << 26,
 	  .unit = "MiB",
 	  .help = "most memory taken on each device; 0: all that it has" },
+	{ .name = "device_pool",
+	  .type = OPTION_BOOL,
+	  AT(device_pool),
+	  .help = "memory that the program takes on a card of CUDA is from the "
+		  "runtime's pool, too: lkdf_free() waits for no kernel, and "
+		  "the memory cannot be given to other processes" },
 	{ .name = "device_pin",
 	  .type = OPTION_INT,
 	  AT(device_pin),

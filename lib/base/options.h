@@ -38,7 +38,8 @@ struct options {
 	int64_t loop_regions, narrow, narrow_cap; /* enum narrow_wish */
 	int64_t io; /* enum io_mode */
 	int64_t devices; /* a bit for each of enum backend */
-	int64_t device_queues, device_memory, device_pin, device_spin_us;
+	int64_t device_queues, device_memory, device_pool, device_pin;
+	int64_t device_spin_us;
 	int64_t copy_inline_kib;
 	int64_t signal, signal_kib; /* enum board_wish */
 	int64_t ask, log, final;

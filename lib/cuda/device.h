@@ -181,6 +181,9 @@ int cuda_number(const struct cuda_device *d, unsigned what);
 /* Are there managed addresses that host and kernels use at one time? */
 bool cuda_has_managed(const struct cuda_device *d);
 
+/* Has the driver pools of memory for the card? */
+bool cuda_has_pool(const struct cuda_device *d);
+
 /* Any thread: makes sure of the context. 0 or -errno. */
 int cuda_require(struct cuda_device *d);
 

@@ -37,6 +37,11 @@ static int open_pool(struct cuda_device *d)
 	return r ? cuda_fails(d, "cuMemPoolSetAttribute", r) : 0;
 }
 
+bool cuda_has_pool(const struct cuda_device *d)
+{
+	return cuda_number(d, CU_ATTR_POOLS);
+}
+
 int cuda_open_memory(struct cuda_device *d)
 {
 	cu_result r;
@@ -45,7 +50,7 @@ int cuda_open_memory(struct cuda_device *d)
 					       CU_STREAM_IS_NON_BLOCKING, 0);
 	if (r)
 		return cuda_fails(d, "cuStreamCreateWithPriority", r);
-	return cuda_number(d, CU_ATTR_POOLS) ? open_pool(d) : 0;
+	return cuda_has_pool(d) ? open_pool(d) : 0;
 }
 
 void cuda_close_memory(struct cuda_device *d)

@@ -61,6 +61,8 @@ static void add_cuda(struct lkdf *rt)
 		keep_why(rt, err_text());
 	for (i = 0; i < nr; i++) {
 		ops.flags = cuda_ops.flags;
+		if (o->device_pool && cuda_has_pool(v[i]))
+			ops.flags &= ~(uint32_t)LKDF_DEVICE_EXPORTS;
 		if (cuda_has_managed(v[i]))
 			ops.flags |= LKDF_DEVICE_MANAGED;
 		if (!devices_add(rt, LKDF_PLACE_GPU, &ops, v[i], &place))

@@ -104,22 +104,29 @@ $(CUDA_LIKE): $(FAKE_CUDA)/like/%:
 	$(Q)chmod +x $@
 $(CUDA_LIKE): | $(CUDA_DEVICE)
 
-# What is replayed, once more where each kernel is done when its launch returns.
+# What is replayed, once more where each kernel is done when its launch returns;
+# and the program's own code of CUDA beside the library's, with each word.
 CUDA_GRAPHS := $(FAKE_CUDA)/like/at_once/cuda/test_cuda_graphs
-$(CUDA_GRAPHS): $(BUILD)/tests/api/cuda/test_cuda_graphs
+CUDA_GUESTS := $(foreach w,$(CUDA_LIKES),\
+	$(FAKE_CUDA)/like/$w/cuda/test_cuda_guest)
+$(CUDA_GRAPHS) $(CUDA_GUESTS): $(FAKE_CUDA)/like/%: \
+	| $(BUILD)/tests/api/cuda/test_cuda_graphs \
+	$(BUILD)/tests/api/cuda/test_cuda_guest
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '#!/bin/sh\nFAKE_CUDA_LIKE=at_once exec %s "$$@"\n' $< >$@
+	$(Q)printf '#!/bin/sh\nFAKE_CUDA_LIKE=%s exec %s "$$@"\n' \
+		$(firstword $(subst /, ,$*)) \
+		$(BUILD)/tests/api/cuda/$(@F) >$@
 	$(Q)chmod +x $@
 
 # make check has one for each word.
-CUDA_CHECK += $(CUDA_GRAPHS) $(addprefix $(FAKE_CUDA)/like/, \
+CUDA_CHECK += $(CUDA_GRAPHS) $(CUDA_GUESTS) $(addprefix $(FAKE_CUDA)/like/, \
 	at_once/device/test_within current/device/test_region \
 	no_pools/device/test_kernel_memory old/device/test_region \
 	sm_100/device/test_within)
 
 .PHONY: check-cuda gpu-pack
-check-cuda: $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS) ## tests of devices on drivers of CUDA for tests
-	$(Q)tests/run.sh $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS)
+check-cuda: $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS) $(CUDA_GUESTS) ## tests of devices on drivers of CUDA for tests
+	$(Q)tests/run.sh $(CUDA_DEVICE) $(CUDA_LIKE) $(CUDA_GRAPHS) $(CUDA_GUESTS)
 
 # Texts that the compiler for tests has compiled, compiled by NVRTC.
 GPU_FILL := $(BUILD)/tests/gpu/fill
