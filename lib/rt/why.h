@@ -93,6 +93,8 @@ struct why_sleep {
 /* A gate that keeps workers from bodies of some kinds. */
 struct why_gate {
 	uint32_t cap, running, aside; /* workers; bodies that lie there */
+	uint64_t nr_bodies, nr_over; /* begun; of those, without a token */
+	char over[WHY_TEXT]; /* the same, by reason */
 	uint64_t word; /* the kinds have met in it; 0: not known */
 	unsigned nr_kinds;
 	char kinds[WHY_TEXT]; /* the first ones, quoted */

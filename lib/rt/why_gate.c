@@ -7,6 +7,7 @@
 #include "task/kind.h"
 #include "task/narrowing.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,9 +41,27 @@ static uint64_t word_of(struct lkdf *rt, const struct gate *g)
 	return 0;
 }
 
-static void look_at_gate(struct why *y, const struct gate *g)
+/* Why bodies began without a token, and how many. */
+static void name_passes(const struct gate_count *c, struct why_gate *out)
+{
+	size_t used = 0;
+	int i;
+
+	for (i = 0; i < NR_GATE_PASSES; i++) {
+		if (!c->nr_pass[i] || used >= sizeof(out->over))
+			continue;
+		used += (size_t)snprintf(out->over + used,
+					 sizeof(out->over) - used,
+					 "%s%s %" PRIu64, used ? ", " : "",
+					 gate_pass_text((enum gate_pass)i),
+					 c->nr_pass[i]);
+	}
+}
+
+static void look_at_gate(struct why *y, struct gate *g)
 {
 	uint64_t state = a_load(&g->state, relaxed);
+	struct gate_count c;
 	struct why_gate *out;
 
 	if (gate_cap(state) >= (uint32_t)y->rt->nr_workers &&
@@ -51,10 +70,14 @@ static void look_at_gate(struct why *y, const struct gate *g)
 	if (y->nr_gates++ >= WHY_GATES)
 		return;
 	out = &y->gate[y->nr_gates - 1];
-	*out = (struct why_gate){ .cap = gate_cap(state),
-				  .running = gate_running(state),
-				  .aside = gate_aside(state),
+	gate_peek(g, &c);
+	*out = (struct why_gate){ .cap = c.cap,
+				  .running = c.running + c.over,
+				  .aside = c.aside,
+				  .nr_bodies = c.nr_bodies,
+				  .nr_over = c.nr_over,
 				  .word = word_of(y->rt, g) };
+	name_passes(&c, out);
 	name_kinds(y->rt, g, out);
 	if (!out->nr_kinds && !out->aside)
 		y->nr_gates--;
@@ -63,7 +86,7 @@ static void look_at_gate(struct why *y, const struct gate *g)
 void why_look_at_gates(struct why *y)
 {
 	struct lkdf *rt = y->rt;
-	const struct gate *g;
+	struct gate *g;
 
 	pthread_mutex_lock(&rt->lock);
 	/* [gate.list] pairs with itself. */

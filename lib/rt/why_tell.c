@@ -112,8 +112,14 @@ static void write_gates(const struct why *y, struct text *t)
 		if (g->word)
 			text_put(t, ", which meet at futex word 0x%" PRIx64,
 				 g->word);
-		text_put(t, "; %u do, %u lie behind the gate\n", g->running,
+		text_put(t, "; %u do, %u lie behind the gate", g->running,
 			 g->aside);
+		if (g->nr_over)
+			text_put(t,
+				 "; %" PRIu64 " of %" PRIu64
+				 " bodies ran without a token (%s)",
+				 g->nr_over, g->nr_bodies, g->over);
+		text_put(t, "\n");
 	}
 	if (y->nr_gates > i)
 		text_put(t, "%u more gates are narrow\n", y->nr_gates - i);
@@ -219,8 +225,10 @@ static void write_json_gates(const struct why *y, struct text *t)
 		text_put_quoted(t, g->kinds);
 		text_put(t,
 			 ",\"cap\":%u,\"running\":%u,\"aside\":%u,"
-			 "\"word\":\"0x%" PRIx64 "\"}",
-			 g->cap, g->running, g->aside, g->word);
+			 "\"bodies\":%" PRIu64 ",\"passed\":%" PRIu64
+			 ",\"passed_by\":\"%s\",\"word\":\"0x%" PRIx64 "\"}",
+			 g->cap, g->running, g->aside, g->nr_bodies, g->nr_over,
+			 g->over, g->word);
 	}
 }
 

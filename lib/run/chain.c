@@ -10,16 +10,18 @@
  * which workers may take planned work. A run with a deadline, its own or a
  * scope's, has no time to wait.
  */
-static uint64_t item_to_wait(const struct burst *b, uint32_t index)
+static struct gate_item item_to_wait(const struct burst *b, uint32_t index)
 {
-	uint64_t item = item_make(b->f, index, 0);
+	struct gate_item i = { .item = item_make(b->f, index, 0) };
+	uint32_t flags = b->recs[index].flags;
 
-	return (b->recs[index].flags & (REC_CLASS | REC_PLACED)) ==
-				       CLASS_NORMAL &&
-			       !item_is_planned(item) &&
-			       !deadline_is_ahead(b->f->scope)
-		       ? item
-		       : 0;
+	if (flags & REC_PLACED || item_is_planned(i.item))
+		return (struct gate_item){ .why = GATE_PASS_PLACE };
+	if ((flags & REC_CLASS) != CLASS_NORMAL)
+		return (struct gate_item){ .why = GATE_PASS_PRIORITY };
+	if (deadline_is_ahead(b->f->scope))
+		return (struct gate_item){ .why = GATE_PASS_DEADLINE };
+	return i;
 }
 
 enum before chain_before(struct burst *b, uint32_t index)

@@ -139,14 +139,14 @@ void gate_set_cap(struct gate *g, uint32_t cap)
 /* ---- bodies -------------------------------------------------------------- */
 
 bool gate_before(struct worker *w, struct lkdf_kind *k, uint32_t slow,
-		 uint64_t item)
+		 struct gate_item i)
 {
 	struct gate *g;
 
 	if (slow & SLOW_GATED) {
 		/* [gate.find] pairs with [gate.add]. */
 		g = a_load(&k->gate, acquire);
-		return !g || gate_enter(g, w, item);
+		return !g || gate_enter(g, w, i.item, i.why);
 	}
 	if (slow & ~SLOW_BUT_SHORT)
 		gate_release(w);

@@ -71,15 +71,17 @@ void gate_force(struct lkdf_kind *k);
 /* Is gate_before() to be called? slow: of the kind that comes next. */
 static inline bool gate_concerns(struct worker *w, uint32_t slow)
 {
-	return unlikely(slow & SLOW_GATED ||
-			a_load(&gate_of(w)->gate, relaxed) != NULL);
+	return unlikely(slow & SLOW_GATED || gate_is_at(w));
 }
 
-/*
- * This worker only, before a body. item: what may be put aside, or 0. False: it
- * was.
- */
+/* An item that may be put aside; 0: none may, for that reason. */
+struct gate_item {
+	uint64_t item;
+	enum gate_pass why;
+};
+
+/* This worker only, before a body. False: the item was put aside. */
 bool gate_before(struct worker *w, struct lkdf_kind *k, uint32_t slow,
-		 uint64_t item);
+		 struct gate_item i);
 
 #endif

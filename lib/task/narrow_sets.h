@@ -28,6 +28,8 @@ struct narrow_set {
 	/* Of this window. */
 	bool is_stretched;
 	uint32_t permille, nr_bodies, most_running;
+	bool is_passed; /* most bodies were begun without a token */
+	uint64_t nr_begun, nr_over; /* at its gate, until then */
 	uint32_t age; /* windows since a sign */
 };
 

@@ -90,9 +90,13 @@ static void read_gate(struct narrow_set *s, const struct narrow_view *v,
 	struct gate_count c;
 
 	s->most_running = v->nr_active;
+	s->is_passed = false;
 	if (!s->gate)
 		return;
 	gate_read(s->gate, &c);
+	s->is_passed = (c.nr_over - s->nr_over) * 2 > c.nr_bodies - s->nr_begun;
+	s->nr_begun = c.nr_bodies;
+	s->nr_over = c.nr_over;
 	if (s->cap < nr_workers)
 		s->most_running = c.most_running;
 }
@@ -108,7 +112,8 @@ static struct narrow_in make_in(const struct narrowing *n,
 		.permille = -1,
 		.is_stretched = s->is_stretched && s->most_running > 1,
 		.most_running = s->most_running,
-		.is_whole = v->is_whole,
+		/* A cap that most bodies pass by is not measured. */
+		.is_whole = v->is_whole && !s->is_passed,
 	};
 
 	if (n->counts)

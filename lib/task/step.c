@@ -337,16 +337,25 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
  * is cancelled needs no token, and one that goes on has what others wait for.
  * A task with a deadline, its own or a scope's, has no time to wait.
  */
-static uint64_t item_to_wait(struct task *t)
+static struct gate_item item_to_wait(struct task *t)
 {
-	const uint32_t own =
-		TASK_GENERAL | TASK_CONTINUES | TASK_PLACED | TASK_URGENT;
+	if (scope_cancelled(t->scope))
+		return (struct gate_item){ .why = GATE_PASS_CANCELLED };
+	if (t->link.flags & TASK_URGENT || t->link.class != CLASS_NORMAL)
+		return (struct gate_item){ .why = GATE_PASS_PRIORITY };
+	if (deadline_is_ahead(t->scope))
+		return (struct gate_item){ .why = GATE_PASS_DEADLINE };
+	if (t->link.flags & TASK_CONTINUES)
+		return (struct gate_item){ .why = GATE_PASS_GOES_ON };
+	if (t->link.flags & (TASK_PLACED | TASK_GENERAL))
+		return (struct gate_item){ .why = GATE_PASS_PLACE };
+	return (struct gate_item){ .item = link_item(&t->link) };
+}
 
-	return t->link.flags & own || t->link.class != CLASS_NORMAL ||
-			       scope_cancelled(t->scope) ||
-			       deadline_is_ahead(t->scope)
-		       ? 0
-		       : link_item(&t->link);
+/* Before the body of a task that is not in turn: it lies on another body. */
+static struct gate_item item_on_top(void)
+{
+	return (struct gate_item){ .why = GATE_PASS_JOIN };
 }
 
 /* in_turn: it may lie aside; then others may have run it by now. */
@@ -363,7 +372,8 @@ static inline enum task_end step_slowly(struct lkdf_ctx *c, struct task *t,
 		return step_traced(c, t);
 	slow = a_load(&t->kind->slow, relaxed);
 	if (w && gate_concerns(w, slow) &&
-	    !gate_before(w, t->kind, slow, in_turn ? item_to_wait(t) : 0))
+	    !gate_before(w, t->kind, slow,
+			 in_turn ? item_to_wait(t) : item_on_top()))
 		return TASK_PENDING;
 	return step_entered(c, t);
 }

@@ -44,6 +44,10 @@
 	  "first runs were slow or in locks: solo runs were tried at once")    \
 	X(ASIDE, "narrow.aside", "items",                                      \
 	  "put aside at a gate, as enough workers ran such bodies")            \
+	X(GATED, "narrow.bodies", "bodies",                                    \
+	  "begun by workers while a gate of their kind was narrow")            \
+	X(PASSED, "narrow.passed", "bodies",                                   \
+	  "of these, without a token: they could not wait aside")              \
 	X(REVOKED, "narrow.revoked", "times",                                  \
 	  "a worker without a CPU, or in a long body, lost its token")         \
 	X(TRIALS, "narrow.trials", "trials",                                   \

@@ -57,13 +57,14 @@ static void lay_worker(struct worker *w, int i)
 	w->data[SLOT_TEAM] = &lay_workers[i].team;
 	a_store(&due_of(w)->is_due, 0, relaxed);
 	a_store(&gate_of(w)->gate, NULL, relaxed);
+	a_store(&gate_of(w)->over, NULL, relaxed);
 	a_store(&gate_of(w)->nr_gated, 0, relaxed);
 	a_store(&holdoff_of(w)->until, 0, relaxed);
 	a_store(&lend_of(w)->has_lent, 0, relaxed);
 	a_store(&quota_of(w)->is_exempt, 0, relaxed);
 	a_store(&team_of(w)->lent_to, 0, relaxed);
 	a_store(&team_of(w)->is_away, 0, relaxed);
-	gate_of(w)->seen = 0;
+	gate_of(w)->seen = gate_of(w)->since = 0;
 	gate_of(w)->nap_ns = holdoff_of(w)->nap_ns = publish_of(w)->nap_ns = 0;
 	publish_of(w)->is_watching = publish_of(w)->hidden.is_set = false;
 	publish_of(w)->hidden.victim = 0;

@@ -33,7 +33,7 @@ static void body_begins(void)
 
 static void run_one(struct worker *w, uint64_t it)
 {
-	if (!gate_enter(&gate, w, it)) {
+	if (!gate_enter(&gate, w, it, GATE_PASS_FULL)) {
 		a_add(&nr_aside, 1, relaxed);
 		mc_see("aside");
 		return;
@@ -71,7 +71,8 @@ static void init_gate(int nr, uint32_t cap, uint32_t items)
 	gate.first = gate.most_running = 0;
 	gate.ring = ring;
 	gate.room = gate.room_most = ROOM;
-	gate.nr_aside = gate.nr_over = gate.nr_revoked = 0;
+	gate.nr_aside = gate.nr_held = gate.nr_revoked = 0;
+	memset(gate.nr_over, 0, sizeof(gate.nr_over));
 	gate.seen = gate.seen_at = 0;
 	gate.next = NULL;
 	a_store(&gate_in(&sched)->gates, &gate, relaxed);
@@ -139,7 +140,7 @@ static void push_rest(uint32_t from)
 
 static void begin_body(struct worker *w)
 {
-	mc_assert(gate_enter(&gate, w, 0));
+	mc_assert(gate_enter(&gate, w, 0, GATE_PASS_JOIN));
 	body_begins();
 }
 
@@ -298,7 +299,7 @@ static void all_done(void)
 
 	mc_assert(a_load(&nr_done, relaxed) == nr_items);
 	mc_assert(!gate_running(state) && !gate_aside(state));
-	if (gate.nr_over)
+	if (gate.nr_over[GATE_PASS_FULL])
 		mc_see("over");
 }
 

@@ -75,6 +75,10 @@ told narrowed 'any(x["id"] == "narrow" and
 	x["title"].startswith("1 of 4 workers run update: ") and
 	"libdemo.so" in x["title"] and "futex word" in x["why"] for x in f)'
 ok $? 'a kind that fewer workers run is a finding, with its word'
+told passed 'any(x["id"] == "narrow" and
+	x["title"] == "narrow could not hold update at 1 of 4 workers" and
+	"600 of 900 bodies" in x["why"] for x in f)'
+ok $? 'a cap that bodies pass by is not told as one that holds'
 told lock 'not any(x["id"] == "narrow" for x in f)'
 ok $? 'and none where all run it'
 told convoy 'r["probe"] is None and r["futexes"] == [] and

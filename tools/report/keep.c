@@ -336,10 +336,18 @@ static void keep_counter(void *u, uint32_t executor, uint32_t counter,
 			 uint64_t value)
 {
 	struct load *l = u;
+	const char *name = l->r->info.counter[counter];
+	struct lane *lane;
 
-	if (executor < l->r->nr_lanes &&
-	    !strcmp(l->r->info.counter[counter], "tasks"))
-		l->r->lane[executor].counted = value;
+	if (executor >= l->r->nr_lanes)
+		return;
+	lane = &l->r->lane[executor];
+	if (!strcmp(name, "tasks"))
+		lane->counted = value;
+	else if (!strcmp(name, "narrow.bodies"))
+		lane->gated = value;
+	else if (!strcmp(name, "narrow.passed"))
+		lane->passed = value;
 }
 
 static void keep_lane(void *u, const struct trace_lane *t)

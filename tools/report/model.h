@@ -212,6 +212,7 @@ struct lane {
 	uint8_t *taken_share; /* per cent */
 	uint32_t nr_taken;
 	uint64_t steals, counted, time[NR_TIME_CLASSES];
+	uint64_t gated, passed; /* narrow.c: bodies at gates; without token */
 	char label[64]; /* of a device's row, and: */
 	uint32_t sort, device; /* enum lkdf_lane_sort */
 	uint64_t bytes; /* copied */
@@ -356,9 +357,8 @@ struct report {
 	uint64_t flow_known, flow_unknown; /* bytes whose owner nobody knows */
 
 	struct narrow_kind narrow[NARROW_KINDS]; /* narrow.c */
-	uint32_t nr_narrow;
+	uint32_t nr_narrow, nr_outsiders;
 	struct outsider outsider[MAX_OUTSIDERS];
-	uint32_t nr_outsiders;
 
 	/* sweep.c */
 	uint64_t time[NR_TIME_CLASSES];

@@ -5,11 +5,14 @@
 #include "report/load.h"
 #include "words.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 #define LEAST_NARROW 0.1
+/* Bodies without a token: fewer workers than that were not what there was. */
+#define MOST_PASSED 0.2
 #define SOURCE_PROBE 2 /* enum lkdf_signal_source */
 
 /* As Documentation/counters.rst has them; the others: all run it again. */
@@ -89,6 +92,43 @@ static const struct futex *word_of(const struct report *r, const char *name)
 	return NULL;
 }
 
+static void sum_passed(const struct report *r, uint64_t *gated,
+		       uint64_t *passed)
+{
+	uint32_t i;
+
+	*gated = *passed = 0;
+	for (i = 0; i < r->nr_lanes; i++) {
+		*gated += r->lane[i].gated;
+		*passed += r->lane[i].passed;
+	}
+}
+
+/*
+ * The policy wanted fewer workers, and bodies came by all the same. False: few
+ * did.
+ */
+static bool tell_passed(const struct report *r, const struct narrow_kind *k,
+			const char *name, struct finding *f)
+{
+	uint64_t gated, passed;
+
+	sum_passed(r, &gated, &passed);
+	if (share_of(passed, gated) <= MOST_PASSED)
+		return false;
+	PUT(f->title, "narrow could not hold %.48s at %u of %u workers", name,
+	    k->workers, r->nr_workers);
+	PUT(f->why,
+	    "For %s of %s the runtime wanted fewer workers for its bodies, but "
+	    "%" PRIu64 " of %" PRIu64 " bodies of such kinds ran without a "
+	    "token.",
+	    words_time(k->ns).text, words_time(r->wall).text, passed, gated);
+	PUT(f->fix,
+	    "lkdf why says why they could not wait; less work under the lock, "
+	    "or data of its own for each task, helps in any case");
+	return true;
+}
+
 void find_narrow(struct report *r)
 {
 	struct narrow_kind *k = longest_span(r);
@@ -101,6 +141,8 @@ void find_narrow(struct report *r)
 	name = r->info.name[k->name];
 	word = word_of(r, name);
 	f = find_add(r, "narrow", FINDING_BOUND, 0);
+	if (tell_passed(r, k, name, f))
+		return;
 	PUT(f->title, "%u of %u workers run %.48s%s%.72s", k->workers,
 	    r->nr_workers, name, word ? ": " : "", word ? word->text : "");
 	PUT(f->why,

@@ -49,6 +49,7 @@ static void give_token(struct gate *g, struct worker *w)
 	check(running <= gate_cap(state) &&
 	      !a_load(&gate_of(w)->gate, relaxed));
 	set_state(g, gate_make(gate_cap(state), running, gate_aside(state)));
+	gate_of(w)->since = a_load(&gate_of(w)->nr_gated, relaxed);
 	a_store(&gate_of(w)->gate, g, relaxed);
 	if (running > g->most_running)
 		g->most_running = running;
@@ -60,6 +61,7 @@ static bool take_token(struct gate *g, struct worker *w)
 	uint64_t state = state_of(g);
 
 	check(gate_running(state) && a_load(&gate_of(w)->gate, relaxed) == g);
+	g->nr_held += gate_bodies_of(g, w);
 	a_store(&gate_of(w)->gate, NULL, relaxed);
 	return open_gate(g, gate_make(gate_cap(state), gate_running(state) - 1,
 				      gate_aside(state)));
@@ -175,6 +177,7 @@ void gate_give_up(struct worker *w)
 	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
 	bool is_open = false;
 
+	a_store(&gate_of(w)->over, NULL, relaxed);
 	if (!g)
 		return;
 	lock_take(&g->lock);
@@ -185,7 +188,17 @@ void gate_give_up(struct worker *w)
 		tell_others(g, w);
 }
 
-bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item)
+/* The body begins without a token, whatever the cap. */
+static void pass_by(struct gate *g, struct worker *w, enum gate_pass why)
+{
+	lock_assert_held(&g->lock);
+	g->nr_over[why]++;
+	a_store(&gate_of(w)->over, g, relaxed);
+	counter_add(w->executor->counters, COUNTER_PASSED, 1);
+}
+
+bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
+		       enum gate_pass why)
 {
 	bool may_run = true;
 	uint64_t state;
@@ -198,9 +211,11 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item)
 	else if (item && put_aside(g, item))
 		may_run = false;
 	else
-		g->nr_over++;
+		pass_by(g, w, item ? GATE_PASS_FULL : why);
 	lock_give(&g->lock);
-	if (!may_run)
+	if (may_run)
+		gate_begin_body(w);
+	else
 		counter_add(w->executor->counters, COUNTER_ASIDE, 1);
 	return may_run;
 }
@@ -398,23 +413,10 @@ void gate_limit(struct gate *g, uint32_t cap)
 		tell_others(g, NULL);
 }
 
-void gate_read(struct gate *g, struct gate_count *out)
+/* An idle worker runs no body. */
+static void enter_idle(struct worker *w)
 {
-	uint64_t state;
-
-	lock_take(&g->lock);
-	state = state_of(g);
-	*out = (struct gate_count){
-		.cap = gate_cap(state),
-		.running = gate_running(state),
-		.aside = gate_aside(state),
-		.most_running = g->most_running,
-		.nr_aside = g->nr_aside,
-		.nr_over = g->nr_over,
-		.nr_revoked = g->nr_revoked,
-	};
-	g->most_running = gate_running(state);
-	lock_give(&g->lock);
+	a_store(&gate_of(w)->over, NULL, relaxed);
 }
 
 static bool dig_ring(struct gate *g, uint32_t nr,
@@ -456,6 +458,7 @@ const struct mechanism gate_mechanism = {
 	.of_sched = MECHANISM_DATA(struct gate_sched),
 	.uses = "quota",
 	.close = gate_free_all,
+	.enter = enter_idle,
 	.take = gate_take_any,
 	.has = gate_has_any,
 	.nap = gate_nap,

@@ -11,7 +11,7 @@
  *	w has g's token ----------------------------> runs it
  *	running < cap ---> w has a token from now on -> runs it
  *	else, the item may wait, room in the ring ---> lies aside
- *	else ----------------------------------------> runs it: nr_over
+ *	else ----------------------------------------> runs it: nr_over[why]
  *
  * A token belongs to a worker, and a worker has one at most. The worker keeps
  * the token over short bodies of other kinds: given up at each of them, six to
@@ -52,8 +52,9 @@
  * that holds has lkdf_limit_create().
  *
  *	state, ring, counts	any thread, under lock; anybody looks at state
- *	holder.gate		that worker, and who takes the token back; both
+ *	holder.gate, .since	that worker, and who takes the token back; both
  *				under the lock of that gate
+ *	holder.over		that worker; who tells of gates reads
  *	holder.nr_gated		that worker; who looks for idle holders reads
  *	holder.seen		that worker
  */
@@ -63,13 +64,17 @@
 #include "base/lock.h"
 #include "mechanism/rows.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 struct gate;
 
 /* For each worker. */
 struct gate_holder {
 	_Atomic(struct gate *) gate; /* whose token it has; or NULL */
-	_Atomic(uint32_t) nr_gated; /* items that it has met there */
+	/* Whose body it runs, or has just run, without a token; or NULL. */
+	_Atomic(struct gate *) over;
+	_Atomic(uint32_t) nr_gated; /* bodies that it has begun there */
+	uint32_t since; /* of those, when it got the token; under the lock */
 	uint32_t seen; /* of those, when it looked last */
 	int64_t nap_ns;
 };
@@ -91,6 +96,18 @@ static inline struct gate_sched *gate_in(const struct sched *s)
 {
 	return s->data[SLOT_GATE];
 }
+
+/* Why a body may not wait aside; FULL where it might. */
+enum gate_pass {
+	GATE_PASS_FULL, /* the ring is full, or there is no memory */
+	GATE_PASS_JOIN, /* a join, a wait or a spawn runs it on its stack */
+	GATE_PASS_PLACE, /* it belongs to a node */
+	GATE_PASS_PRIORITY, /* a class but NORMAL */
+	GATE_PASS_GOES_ON, /* a continuation */
+	GATE_PASS_DEADLINE,
+	GATE_PASS_CANCELLED, /* it is skipped, or is ALWAYS */
+	NR_GATE_PASSES,
+};
 
 /* A ring begins with room for so many items, and grows up to most. */
 #define GATE_ROOM 256u
@@ -122,7 +139,9 @@ struct gate {
 	uint32_t room; /* of the ring, a power of two; 0: none yet */
 	uint32_t most_running; /* since somebody read it */
 	uint64_t *ring;
-	uint64_t nr_aside, nr_over, nr_revoked;
+	uint64_t nr_aside, nr_revoked;
+	uint64_t nr_held; /* bodies with tokens that were given back */
+	uint64_t nr_over[NR_GATE_PASSES]; /* bodies without one */
 	uint64_t seen, seen_at; /* nr_gated of all holders, and ticks */
 
 	/* Set at create, constant afterwards. */
@@ -132,13 +151,24 @@ struct gate {
 	struct gate *next;
 };
 
+/* Under the lock: bodies that the worker has begun since it has its token. */
+static inline uint32_t gate_bodies_of(const struct gate *g,
+				      const struct worker *w)
+{
+	lock_assert_held(&g->lock);
+	return a_load(&gate_of(w)->nr_gated, relaxed) - gate_of(w)->since;
+}
+
 /* For gate_read(). */
 struct gate_count {
 	uint32_t cap, running; /* tokens: all, and given */
 	uint32_t aside; /* items, now */
 	uint32_t most_running; /* tokens given at once since the last read */
+	uint32_t over; /* workers that run a body without a token */
 	uint64_t nr_aside; /* items put aside so far */
-	uint64_t nr_over; /* run without a token, for the ring was full */
+	uint64_t nr_bodies; /* begun, with a token or without one */
+	uint64_t nr_over; /* of those, without one */
+	uint64_t nr_pass[NR_GATE_PASSES]; /* the same, by reason */
 	uint64_t nr_revoked; /* tokens taken back */
 };
 
@@ -184,30 +214,55 @@ void gate_free_all(struct sched *s);
 /* Any thread: so many tokens. ex: the thread's executor, or NULL. */
 void gate_limit(struct gate *g, uint32_t cap);
 
-/* Any thread: what the gate has counted, and its state now. */
-void gate_read(struct gate *g, struct gate_count *out);
-
 /*
- * This worker only: it has met an item of the set. 0: there is none that may
- * wait. True: it runs it.
+ * Any thread: what the gate has counted, and its state now. most_running begins
+ * anew with gate_read(), and with gate_peek() it does not.
  */
-bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item);
+void gate_read(struct gate *g, struct gate_count *out);
+void gate_peek(struct gate *g, struct gate_count *out);
 
-static inline bool gate_enter(struct gate *g, struct worker *w, uint64_t item)
+/* The word of lkdf why for that reason. */
+const char *gate_pass_text(enum gate_pass pass);
+
+/* This worker only: it begins a body at its gate. */
+static inline void gate_begin_body(struct worker *w)
 {
 	struct gate_holder *h = gate_of(w);
 
 	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
-	return likely(a_load(&h->gate, relaxed) == g) ||
-	       gate_enter_slowly(g, w, item);
+	counter_add(w->executor->counters, COUNTER_GATED, 1);
+}
+
+/*
+ * This worker only: it has met an item of the set. 0: there is none that may
+ * wait, for that reason. True: it runs it.
+ */
+bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
+		       enum gate_pass why);
+
+static inline bool gate_enter(struct gate *g, struct worker *w, uint64_t item,
+			      enum gate_pass why)
+{
+	if (unlikely(a_load(&gate_of(w)->gate, relaxed) != g))
+		return gate_enter_slowly(g, w, item, why);
+	gate_begin_body(w);
+	return true;
 }
 
 /* This worker only: it gives its token up, and others hear of what waits. */
 void gate_give_up(struct worker *w);
 
+/* Has the worker a token, or does it run a body that should have had one? */
+static inline bool gate_is_at(const struct worker *w)
+{
+	const struct gate_holder *h = gate_of(w);
+
+	return a_load(&h->gate, relaxed) || a_load(&h->over, relaxed);
+}
+
 static inline void gate_release(struct worker *w)
 {
-	if (unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL))
+	if (unlikely(gate_is_at(w)))
 		gate_give_up(w);
 }
 

@@ -97,6 +97,13 @@ def narrowed():
     return trace
 
 
+def passed():
+    """As narrowed, but that two thirds of the bodies had no token."""
+    trace = narrowed()
+    trace.counters = {'narrow.bodies': 900, 'narrow.passed': 600}
+    return trace
+
+
 def taken():
     """Two workers that lose a quarter of their time to others: schedstat says
     half, as it also counts how late threads are when they are woken.
@@ -410,7 +417,7 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, narrowed, taken, gone, critical, quota, io, limit, clean,
+    remote, convoy, lock, narrowed, passed, taken, gone, critical, quota, io, limit, clean,
     pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
     joins, device, hostile)}
 PLANTED.update(CAUSES)

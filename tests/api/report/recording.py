@@ -51,7 +51,7 @@ class Trace:
         self.spans, self.rest, self.clock = {}, [], []
         self.executors = [(WORKER, i, 0) for i in range(executors)]
         self.lost, self.numbers, self.counted = 0, {}, {}
-        self.graphs = []
+        self.graphs, self.counters = [], {}
 
     def place(self, executor, node, cpu=None, kind=WORKER):
         cpu = executor if cpu is None else cpu
@@ -247,7 +247,8 @@ class Trace:
         yield 10, out
 
     def chunks(self):
-        yield 1, t('lkdf') + u(1) + t('tasks') + t('tasks') + \
+        yield 1, t('lkdf') + u(1 + len(self.counters)) + t('tasks') + t('tasks') + \
+            b''.join(t(x) + t('bodies') for x in self.counters) + \
             u(len(EVENTS)) + b''.join(t(x) for e in EVENTS for x in e)
         for i, (kind, cpu, node) in enumerate(self.executors):
             yield 2, u(i) + u(kind) + s(cpu) + s(node) + u(1000 + i)
@@ -273,7 +274,9 @@ class Trace:
                     yield from self.span_chunks(e, found[i:i + 4096])
             yield from self.rest
         nr_slices = sum(len(x) for x in self.lanes.values())
-        yield 7, u(0) + u(START) + u(self.counted.get(0, nr_slices + self.lost))
+        yield 7, u(0) + u(START) + \
+            u(self.counted.get(0, nr_slices + self.lost)) + \
+            b''.join(u(x) for x in self.counters.values())
         yield 8, u(nr_slices) + u(self.lost) + \
             u(sum(len(x) for x in self.events.values())) + u(0)
 

@@ -113,10 +113,10 @@ static uint32_t nr_running(void)
 static void start_shut(uint64_t (*away_ns)(const struct worker *w))
 {
 	start(1, away_ns);
-	ok(gate_enter(gate, &workers[0], 0) && has_token(0),
+	ok(gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN) && has_token(0),
 	   "the first one has the token");
-	ok(!gate_enter(gate, &workers[1], 3) &&
-		   !gate_enter(gate, &workers[1], 5),
+	ok(!gate_enter(gate, &workers[1], 3, GATE_PASS_FULL) &&
+		   !gate_enter(gate, &workers[1], 5, GATE_PASS_FULL),
 	   "what others meet lies aside");
 }
 
@@ -153,14 +153,15 @@ static void a_late_holder_gives_nothing(void)
 	gate_release(&workers[0]);
 	gate_give_up(&workers[0]);
 	ok(nr_running() == 1 && has_token(1), "and gives no token");
-	ok(!gate_enter(gate, &workers[0], 7), "what it meets lies aside");
+	ok(!gate_enter(gate, &workers[0], 7, GATE_PASS_FULL),
+	   "what it meets lies aside");
 	ok(!look(2), "the gate is shut");
 	ok(gate_next(&workers[1], &item) && item == 5 &&
 		   gate_next(&workers[1], &item) && item == 7,
 	   "who has the token takes all of it");
 	ok(!gate_next(&workers[1], &item) && !nr_running(),
 	   "and gives the token once");
-	ok(gate_enter(gate, &workers[0], 9) && has_token(0) &&
+	ok(gate_enter(gate, &workers[0], 9, GATE_PASS_FULL) && has_token(0) &&
 		   nr_running() == 1,
 	   "then the late one may have it");
 	end();
@@ -170,9 +171,10 @@ static void a_late_holder_gives_nothing(void)
 static void the_right_holder_loses_it(void)
 {
 	start(2, told_away);
-	gate_enter(gate, &workers[0], 0);
-	gate_enter(gate, &workers[1], 0);
-	ok(!gate_enter(gate, &workers[2], 3), "both tokens are given");
+	gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN);
+	gate_enter(gate, &workers[1], 0, GATE_PASS_JOIN);
+	ok(!gate_enter(gate, &workers[2], 3, GATE_PASS_FULL),
+	   "both tokens are given");
 	away[1] = GATE_AWAY_NS;
 	away[2] = 2 * GATE_AWAY_NS;
 	is(look(2), 3, "one is taken back");

@@ -34,6 +34,7 @@ static struct {
 	uint64_t delay_ns, alone;
 	uint64_t row_ticks; /* of bodies in a window that one at a time runs */
 	bool has_probe;
+	bool passes; /* bodies begin without a token */
 } play;
 
 static struct lkdf *rt;
@@ -169,8 +170,11 @@ static void take_tokens(uint32_t cap)
 
 	for (i = 0; i < NR_KINDS; i++) {
 		g = a_load(&kind[i]->gate, relaxed);
-		if (g)
-			g->most_running = cap;
+		if (!g)
+			continue;
+		g->most_running = cap;
+		g->nr_held += play.passes ? 400 : 600;
+		g->nr_over[GATE_PASS_JOIN] += play.passes ? 600 : 400;
 	}
 }
 
@@ -308,6 +312,23 @@ static void nothing_to_win(void)
 	end();
 }
 
+static void bodies_that_pass_by_are_no_trial(void)
+{
+	begin();
+	make_convoy();
+	play.word[0] = WORD;
+	play.passes = true;
+	play_windows(200);
+	ok(stat_of("lkdf.narrow.trials") > 0, "a trial begins");
+	is(stat_of("lkdf.narrow.wins"), 0,
+	   "most bodies run without a token: no cap wins");
+	is(stat_of("lkdf.narrow.losses"), 0, "nor loses");
+	is(first_set().cap, W, "so all workers run them");
+	play.passes = false;
+	ok(windows_until(1, 128), "once they have tokens one worker does");
+	end();
+}
+
 static void no_cpus_no_trial(void)
 {
 	begin();
@@ -427,6 +448,7 @@ int main(void)
 	a_spin_lock_has_no_word();
 	two_words_are_two_sets();
 	nothing_to_win();
+	bodies_that_pass_by_are_no_trial();
 	no_cpus_no_trial();
 	short_bodies_get_none();
 	an_end_is_seen();
