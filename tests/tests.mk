@@ -196,7 +196,10 @@ ONCE_ASIDE := $(if $(ONCE),$(LINT_TESTS) $(MC_TESTS) $(ORACLE_SELFTEST) \
 	$(RMW_TEST))
 ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
 	$(API_SH_TESTS) $(KMOD_SH_TESTS))
+# Of the system calls that test_refused* refuse; see tests/api/refused.h.
+REFUSED_SHARE ?= $(shell tests/turn.sh 8 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)/64
 ifeq ($(ONCE),all)
+REFUSED_SHARE := 0/1
 MC_SHARE := 0/1
 PLANTS_SHARE := 0/1
 MC_SECONDS := $(MC_SECONDS_LONG)
@@ -256,7 +259,7 @@ check-built: all $(LIMIT) $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES)
 		$(filter $(BUILD)/%,$(ONCE_ASIDE)) $(if $(ONCE),$(GPU_FILL)) \
 		$(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
-		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) \
+		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) REFUSED_SHARE=$(REFUSED_SHARE) \
 		PLANT_SHARE=$(PLANT_SHARE) PLANTS_SHARE=$(PLANTS_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
 		ASIDE='$(ASIDE)' \
 		LEFT_OUT='$(strip $(LEFT_OUT))' tests/run.sh \

@@ -41,7 +41,7 @@ VM_LEFT_OUT_API := after always_left burst cancel cuda_device cuda_io \
 	io_doctor io_faults io_faults_busy io_held io_limits io_signals \
 	io_wait_busy join_bound limit loop loop_crew loop_faults loop_in many many_end \
 	many_faults many_refused max_tasks meet move_faults record \
-	record_refused reduce serial shape stat then touch
+	record_refused reduce refused refused_tool serial shape stat then touch
 # Nodes change little of these, which take a third of the time: with VM_ALL only,
 # which check-vm-matrix has.
 VM_ALL ?= $(filter check-vm-matrix,$(MAKECMDGOALS))

@@ -1,195 +1,348 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Kernels that refuse mbind(2) or move_pages(2), as containers do by a seccomp
- * filter: the runtime opens, gives memory, says what is missing and why. What
- * it says of several nodes is seen where there are some, see tests/vm.
+ * Each system call of a scenario fails once, with each errno of its row in
+ * tests/faults/refuse_calls.h: the scenario gives the right result or an error
+ * with a text, loses no descriptor and no thread, and then works. See
+ * tests/api/refused.h for the words of its command line.
  */
-#include "tests/api/heard.h"
-#include "tests/api/pages.h"
+#include "tests/api/refused.h"
 
-/* From here on the call fails with error in this process. */
-static void refuse(long call, int error)
+#define NR_TASKS 20
+#define PAGES_BYTES (3u << 20)
+
+static char file[] = "/tmp/lkdf-refused-XXXXXX";
+
+/* ---- scenarios: 0, an error, or 1 for a wrong value ---------------------- */
+
+static struct lkdf_kind *make_kind(struct lkdf *rt, lkdf_fn fn, int *rc)
 {
-	int rc = forbid_call((unsigned)call, (unsigned)error);
+	struct lkdf_kind *k = NULL;
 
-	if (rc) {
-		ok(false, "a filter can be set: %s", strerror(-rc));
-		_exit(201);
-	}
+	if (!*rc)
+		*rc = lkdf_kind_create(
+			rt, ATTR(lkdf_kind_attr, .name = "count", .fn = fn),
+			&k);
+	return k;
 }
 
-/* Without the line of the log that comes before open returns being lost. */
-static struct lkdf *open_listening(const char *options)
+/* Submitted tasks that count; an error of one of them is the scenario's. */
+static int submit_some(struct lkdf *rt)
+{
+	static atomic_int nr;
+	int rc = 0, failed, i;
+	struct lkdf_kind *k;
+
+	atomic_store(&nr, 0);
+	k = make_kind(rt, api_count, &rc);
+	for (i = 0; !rc && i < NR_TASKS; i++)
+		rc = lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .arg = &nr), NULL);
+	failed = lkdf_scope_wait(rt, NULL, -1);
+	lkdf_kind_put(k);
+	if (rc || failed)
+		return rc ? rc : failed;
+	return atomic_load(&nr) != NR_TASKS;
+}
+
+/* The runtime closes, whatever became of what ran in it. */
+static int close_after(struct lkdf *rt, int rc)
+{
+	int closed = lkdf_close(rt);
+
+	return rc ? rc : closed;
+}
+
+static int open_and_submit(const char *options)
 {
 	struct lkdf *rt;
+	int rc = lkdf_open(options, &rt);
 
-	said.nr = 0;
-	must(lkdf_open_with(
-		ATTR(lkdf_open_attr, .options = options, .log = listen), &rt));
-	return rt;
+	return rc ? rc : close_after(rt, submit_some(rt));
 }
 
-static bool has_said(const char *part)
+static int do_open(void)
 {
-	bool found = false;
-	int i;
-
-	for (i = 0; i < said.nr; i++)
-		found |= strstr(said.text[i], part) != NULL;
-	return found;
+	return open_and_submit("workers=2");
 }
 
-/* The line "bind ..." of the runtime's capabilities. */
-static const char *bind_line(struct lkdf *rt)
+static int do_nodes(void)
 {
-	static char text[4096];
-	int fd[2];
-	ssize_t n;
-	char *at;
-
-	if (pipe(fd))
-		return "";
-	must(lkdf_describe(rt, "caps", "text", fd[1]));
-	close(fd[1]);
-	n = read(fd[0], text, sizeof(text) - 1);
-	close(fd[0]);
-	text[n > 0 ? n : 0] = '\0';
-	at = strstr(text, "\nbind ");
-	if (!at)
-		return "";
-	at[1 + strcspn(at + 1, "\n")] = '\0';
-	return at + 1;
+	return open_and_submit("topology=numa:2 core:2,workers=4");
 }
 
-/* Blocks of all sorts can be had of each node with memory, and written. */
-static void memory_is_given(struct lkdf *rt)
+static int do_record(void)
 {
-	static const uint64_t bytes[] = { 64, 40000, 8 << 20 };
-	struct lkdf_place *v[64];
-	int nr = must(lkdf_places(rt, LKDF_PLACE_NODE, v, 64)), i, given = 0;
-	int bad = 0, rc;
-	unsigned j;
-	char *p;
+	char options[128];
 
-	for (i = 0; i < nr && i < 64; i++) {
-		for (j = 0; j < 3; j++) {
-			rc = lkdf_alloc(v[i], LKDF_MEM_OWN, bytes[j], 0, NULL,
-					(void **)&p);
-			if (rc) {
-				bad += !strstr(lkdf_errmsg(), "has no memory");
-				continue;
-			}
-			memset(p, 7, bytes[j]);
-			given++;
-			lkdf_free(rt, p);
-		}
+	snprintf(options, sizeof(options), "workers=1,trace=%s", file);
+	return open_and_submit(options);
+}
+
+static int do_blocking(void)
+{
+	struct lkdf_kind *k = NULL;
+	struct lkdf_event done;
+	struct lkdf *rt;
+	int rc = lkdf_open("workers=1,blocking=2", &rt);
+
+	if (rc)
+		return rc;
+	rc = lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "blocks",
+				   .fn = api_nothing, .flags = LKDF_BLOCKING),
+			      &k);
+	if (!rc)
+		rc = lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), &done);
+	if (!rc)
+		rc = lkdf_event_wait(done, -1);
+	lkdf_kind_put(k);
+	return close_after(rt, rc);
+}
+
+/* A graph that runs twice. */
+static int run_graph(struct lkdf_graph *g, struct lkdf_kind *k)
+{
+	static atomic_int nr;
+	struct lkdf_event done;
+	int rc = 0, i;
+
+	atomic_store(&nr, 0);
+	for (i = 0; rc >= 0 && i < NR_TASKS; i++)
+		rc = lkdf_graph_add(g, k, &nr, NULL, 0);
+	if (rc >= 0)
+		rc = lkdf_graph_seal(g, NULL);
+	for (i = 0; !rc && i < 2; i++) {
+		rc = lkdf_graph_run(g, NULL, NULL, &done);
+		if (!rc)
+			rc = lkdf_event_wait(done, -1);
 	}
-	ok(given >= 3, "%d blocks are given, of %d nodes", given, nr);
-	is(bad, 0, "none is refused where there is memory");
+	return rc ? rc : atomic_load(&nr) != 2 * NR_TASKS;
 }
 
-static void opens_without_mbind(int error)
+static int do_graph(void)
+{
+	struct lkdf_graph *g = NULL;
+	struct lkdf_kind *k;
+	struct lkdf *rt;
+	int rc = lkdf_open("workers=2", &rt);
+
+	if (rc)
+		return rc;
+	k = make_kind(rt, api_count, &rc);
+	if (!rc)
+		rc = lkdf_graph_create(rt, NULL, &g);
+	if (!rc)
+		rc = run_graph(g, k);
+	lkdf_graph_put(g);
+	lkdf_kind_put(k);
+	return close_after(rt, rc);
+}
+
+/* ---- operations ---------------------------------------------------------- */
+
+struct call {
+	struct lkdf_io io;
+	int64_t *result;
+};
+
+static int note(struct lkdf_ctx *c, void *arg)
+{
+	struct call *call = arg;
+
+	*call->result = lkdf_io_result(c);
+	return 0;
+}
+
+static int operate(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_io io)
+{
+	int64_t result = INT64_MIN;
+	struct call call = { .io = io, .result = &result };
+	struct lkdf_event done;
+	int rc = lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = &call),
+			     &done);
+
+	if (!rc)
+		rc = lkdf_event_wait(done, -1);
+	if (rc)
+		return rc;
+	return result < 0 ? (int)result : result != 5;
+}
+
+/* Bytes that are written come back. */
+static int write_and_read(struct lkdf *rt, int fd)
+{
+	char bytes[5] = "12345", back[5] = "";
+	struct lkdf_io io = { .size = sizeof(io),
+			      .op = LKDF_IO_WRITE,
+			      .fd = fd,
+			      .buf = bytes,
+			      .len = sizeof(bytes) };
+	struct lkdf_kind *k = NULL;
+	int rc = lkdf_kind_create_io(rt,
+				     ATTR(lkdf_kind_attr, .name = "io",
+					  .fn = note,
+					  .arg_size = sizeof(struct call)),
+				     &k);
+
+	if (!rc)
+		rc = operate(rt, k, io);
+	io.op = LKDF_IO_READ;
+	io.buf = back;
+	if (!rc)
+		rc = operate(rt, k, io);
+	lkdf_kind_put(k);
+	return rc ? rc : memcmp(bytes, back, sizeof(back)) != 0;
+}
+
+static int do_io_with(const char *options)
 {
 	struct lkdf *rt;
-	bool is_several;
+	int rc = lkdf_open(options, &rt), fd;
 
-	refuse(SYS_mbind, error);
-	rt = open_listening("workers=2");
-	is_several = lkdf_places(rt, LKDF_PLACE_NODE, NULL, 0) > 1;
-	ok(!(lkdf_caps(rt) & LKDF_CAP_BIND),
-	   "without mbind memory is not bound");
-	has(bind_line(rt), "no ", "its capabilities say so");
-	has(bind_line(rt),
-	    is_several ? "mbind is refused" : "there is one node only",
-	    "and why");
-	is(has_said("mbind: "), is_several,
-	   "the log has it where there are several nodes");
-	memory_is_given(rt);
-	is(api_call(rt, api_kind(rt, "nothing", api_nothing, 0, 0), NULL), 0,
-	   "a task runs");
-	is(lkdf_close(rt), 0, "the runtime closes");
+	if (rc)
+		return rc;
+	fd = open(file, O_RDWR | O_CLOEXEC);
+	rc = fd < 0 ? 0 : write_and_read(rt, fd);
+	rc = close_after(rt, rc);
+	if (fd >= 0)
+		close(fd);
+	return rc;
 }
 
-static void eperm_of_mbind_is_told(void)
+static int do_ring(void)
 {
-	opens_without_mbind(EPERM);
+	return do_io_with("workers=1");
 }
 
-static void enosys_of_mbind_is_told(void)
+static int do_io_threads(void)
 {
-	opens_without_mbind(ENOSYS);
+	return do_io_with("workers=1,io=threads");
 }
 
-/* Nobody can tell where a page is: strict memory is then a wish. */
-static void opens_without_move_pages(int error)
-{
-	struct lkdf *rt, *strict;
-	struct lkdf_place *p;
-	char *block;
+/* ---- data and memory ----------------------------------------------------- */
 
-	refuse(SYS_move_pages, error);
-	rt = open_listening("workers=2");
-	memory_is_given(rt);
-	must(lkdf_places(rt, LKDF_PLACE_NODE, &p, 1));
-	must(lkdf_alloc(p, LKDF_MEM_OWN, 8 << 20, 0, NULL, (void **)&block));
-	memset(block, 1, 8 << 20);
-	is(pages_count(rt, 0, block, 8 << 20), 8 << 20,
-	   "other sources tell where a block's pages are");
+static int add_one(struct lkdf_ctx *c, void *arg)
+{
+	(void)arg;
+	(*(uint64_t *)lkdf_ptr(c, 0))++;
+	return 0;
+}
+
+static int add_some(struct lkdf *rt, struct lkdf_kind *k, struct lkdf_data *d)
+{
+	const struct lkdf_use use = { .data = d, .mode = LKDF_RW };
+	int rc = 0, failed, i;
+
+	for (i = 0; !rc && i < NR_TASKS; i++)
+		rc = lkdf_submit(rt, NULL,
+				 ATTR(lkdf_task, .kind = k, .use = &use,
+				      .nr_use = 1),
+				 NULL);
+	failed = lkdf_scope_wait(rt, NULL, -1);
+	return rc ? rc : failed;
+}
+
+static int use_data(struct lkdf *rt)
+{
+	static uint64_t value;
+	struct lkdf_data *d = NULL;
+	struct lkdf_kind *k;
+	int rc = 0;
+
+	value = 0;
+	k = make_kind(rt, add_one, &rc);
+	if (!rc)
+		rc = lkdf_data_create(rt,
+				      ATTR(lkdf_data_attr, .name = "sum",
+					   .bytes = sizeof(value),
+					   .wrap = &value),
+				      &d);
+	if (!rc)
+		rc = add_some(rt, k, d);
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+	return rc ? rc : value != NR_TASKS;
+}
+
+static int do_data(void)
+{
+	struct lkdf *rt;
+	int rc = lkdf_open("workers=2", &rt);
+
+	return rc ? rc : close_after(rt, use_data(rt));
+}
+
+static int use_memory(struct lkdf *rt)
+{
+	struct lkdf_place *p = lkdf_place_node(rt, 1);
+	void *block = NULL;
+	int rc = p ? 0 : 1;
+
+	if (!rc)
+		rc = lkdf_alloc(p, LKDF_MEM_OWN, PAGES_BYTES, 0, "pages",
+				&block);
+	if (!rc)
+		memset(block, 1, PAGES_BYTES);
 	lkdf_free(rt, block);
-	is(lkdf_close(rt), 0, "the runtime closes");
-	strict = open_listening("workers=1,memory_strict=yes");
-	must(lkdf_places(strict, LKDF_PLACE_NODE, &p, 1));
-	is(lkdf_alloc(p, LKDF_MEM_OWN, 8 << 20, 0, NULL, (void **)&block), 0,
-	   "strict memory is given, too");
-	lkdf_free(strict, block);
-	is(lkdf_close(strict), 0, "and it closes");
+	return rc;
 }
 
-static void eperm_of_move_pages_is_survived(void)
+static int do_memory(void)
 {
-	opens_without_move_pages(EPERM);
-}
-
-static void enosys_of_move_pages_is_survived(void)
-{
-	opens_without_move_pages(ENOSYS);
-}
-
-/* What strict asks for cannot be had: not another node, but a reason. */
-static void strict_memory_without_mbind_says_why(void)
-{
-	struct lkdf_place *v[64];
-	int nr, i, rc, refused = 0;
 	struct lkdf *rt;
-	void *block;
+	int rc = lkdf_open("topology=numa:2 core:1,workers=2", &rt);
 
-	refuse(SYS_mbind, EPERM);
-	rt = open_listening("workers=1,memory_strict=yes");
-	nr = must(lkdf_places(rt, LKDF_PLACE_NODE, v, 64));
-	for (i = 0; i < nr && i < 64; i++) {
-		rc = lkdf_alloc(v[i], LKDF_MEM_OWN, 8 << 20, 0, NULL, &block);
-		if (!rc) {
-			lkdf_free(rt, block);
-			continue;
-		}
-		if (strstr(lkdf_errmsg(), "has no memory"))
-			continue;
-		refused++;
-		is(rc, -ENOMEM, "strict: node %d refuses", lkdf_place_id(v[i]));
-		has(lkdf_errmsg(), "mbind", "because nothing can be bound: %s",
-		    lkdf_errmsg());
-	}
-	ok(nr == 1 || refused, "strict: %d of %d nodes refuse", refused, nr);
-	is(lkdf_close(rt), 0, "the runtime closes");
+	return rc ? rc : close_after(rt, use_memory(rt));
 }
 
-int main(void)
+/* What waits, and what the runtime is, go to a descriptor. */
+static int describe(struct lkdf *rt)
 {
-	tap_start(60);
-	pages_in_child(eperm_of_mbind_is_told);
-	pages_in_child(enosys_of_mbind_is_told);
-	pages_in_child(eperm_of_move_pages_is_survived);
-	pages_in_child(enosys_of_move_pages_is_survived);
-	pages_in_child(strict_memory_without_mbind_says_why);
+	static const char *const what[] = { "stats", "options", "topo" };
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC), rc = 0;
+	unsigned i;
+
+	if (fd < 0)
+		return 0;
+	for (i = 0; !rc && i < sizeof(what) / sizeof(what[0]); i++)
+		rc = lkdf_describe(rt, what[i], "json", fd);
+	if (!rc)
+		rc = lkdf_why(rt, "text", fd);
+	close(fd);
+	return rc;
+}
+
+static int do_describe(void)
+{
+	struct lkdf *rt;
+	int rc = lkdf_open("workers=1,ask=yes", &rt);
+
+	return rc ? rc : close_after(rt, describe(rt));
+}
+
+static const struct scenario scenarios[] = {
+	{ .name = "open", .run = do_open },
+	{ .name = "nodes", .run = do_nodes },
+	{ .name = "record", .run = do_record },
+	{ .name = "blocking", .run = do_blocking },
+	{ .name = "graph", .run = do_graph },
+	{ .name = "ring", .run = do_ring },
+	{ .name = "io_threads", .run = do_io_threads },
+	{ .name = "data", .run = do_data },
+	{ .name = "memory", .run = do_memory },
+	{ .name = "describe", .run = do_describe },
+};
+
+int main(int argc, char **argv)
+{
+	tap_start(300);
+	if (HAS_SANITIZER) {
+		printf("1..0 # SKIP a sanitizer has calls of its own\n");
+		return 0;
+	}
+	close(must(mkstemp(file)));
+	refused_main(argc, argv, scenarios,
+		     (int)(sizeof(scenarios) / sizeof(scenarios[0])));
+	unlink(file);
 	return tap_end();
 }
