@@ -2,6 +2,7 @@
 #include <lkdf/channel.h>
 
 #include "api/border.h"
+#include "api/fixes.h"
 #include "channel/channel_wait.h"
 #include "task/again.h"
 
@@ -47,6 +48,8 @@ int lkdf_channel_create(struct lkdf *rt, const struct lkdf_channel_attr *attr,
 	if (!attr || !out)
 		return err(-EINVAL, "channel: attributes or out is NULL");
 	rc = border_copy(attr, &a, sizeof(a), "lkdf_channel_attr");
+	if (!rc)
+		a.depth = (uint32_t)fixes_value(rt, FIX_DEPTH, a.name, a.depth);
 	if (!rc)
 		rc = check_attr(&a);
 	if (!rc)

@@ -395,6 +395,13 @@ static const struct option_row rows[] = {
 	  AT(hooks),
 	  .help = "the file of a library whose object lkdf_hooks is told of "
 		  "loops, kernels, blocks and copies, see lkdf/hooks.h" },
+	{ .name = "fix",
+	  .type = OPTION_TEXT,
+	  AT(fix),
+	  .help = "another number for what the program creates by a name, as "
+		  "lkdf try --fix sets it: tokens=LIMIT:4, window=SCOPE:64, "
+		  "depth=CHANNEL:8, grain=LOOP:1000, priority=KIND:high; "
+		  "several in double quotes, with commas between" },
 	{ .name = "final",
 	  .type = OPTION_BOOL,
 	  AT(final),

@@ -4,6 +4,7 @@
 #include <lkdf/kernel.h>
 
 #include "api/border.h"
+#include "api/fixes.h"
 #include "core/limit.h"
 #include "io/io.h"
 #include "offload/kernel.h"
@@ -154,18 +155,21 @@ static int check_fields(const struct lkdf *rt, const struct lkdf_kind_attr *a)
 	return rc ? rc : check_limits(rt, a);
 }
 
-static int copy_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,
+static int copy_attr(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		     struct lkdf_kind_attr *a)
 {
 	int rc = border_copy(attr, a, sizeof(*a), "lkdf_kind_attr");
 
 	if (!rc)
 		rc = check_fields(rt, a);
+	if (!rc)
+		a->prio = (int8_t)fixes_value(rt, FIX_PRIORITY, a->name,
+					      (uint64_t)a->prio);
 	return rc ? rc : check_unbuilt(a);
 }
 
 /* For a call that creates a kind: the arguments are checked, too. */
-static int take_attr(const struct lkdf *rt, const struct lkdf_kind_attr *attr,
+static int take_attr(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 		     struct lkdf_kind *const *out, struct lkdf_kind_attr *a)
 {
 	int rc = border_runtime(rt);
@@ -321,6 +325,7 @@ int lkdf_limit_create_with(struct lkdf *rt, const struct lkdf_limit_attr *attr,
 			   "limit%s%.31s: %llu tokens, expected 1 .. %u",
 			   a.name && a.name[0] ? " " : "", a.name ? a.name : "",
 			   (unsigned long long)a.tokens, UINT32_MAX);
+	a.tokens = fixes_value(rt, FIX_TOKENS, a.name, a.tokens);
 	rc = limit_create(rt, a.name, (uint32_t)a.tokens, out);
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_LIMIT);

@@ -2,6 +2,7 @@
 #include <lkdf/loop.h>
 
 #include "api/border.h"
+#include "api/fixes.h"
 #include "core/ops.h"
 #include "data/data.h"
 #include "scope/scope.h"
@@ -103,6 +104,9 @@ static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
 			   what);
 	l.label = a.name ? a.name : what;
 	l.range = a.range;
+	if (unlikely(rt->fixes))
+		l.range.grain =
+			fixes_value(rt, FIX_GRAIN, l.label, a.range.grain);
 	l.fn = a.fn;
 	l.u = a.u;
 	l.data = a.data;

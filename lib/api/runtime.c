@@ -3,6 +3,7 @@
 
 #include "api/border.h"
 #include "api/config.h"
+#include "api/fixes.h"
 #include "api/hooks.h"
 #include "core/threads.h"
 #include "data/data.h"
@@ -122,8 +123,11 @@ int lkdf_open_with(const struct lkdf_open_attr *attr, struct lkdf **out)
 	if (!rc)
 		rc = threads_set(rt, &a);
 	if (!rc)
+		rc = fixes_read(rt->options->fix, &rt->fixes);
+	if (!rc)
 		rc = start_runtime(rt);
 	if (rc) {
+		free(rt->fixes);
 		free(rt->options);
 		free(rt);
 		return rc;
@@ -212,10 +216,12 @@ int lkdf_close(struct lkdf *rt)
 		fn_kind_close(rt);
 		kind_reap(rt);
 		check(!rt->ask);
+		fixes_tell(rt);
 		runtime_close(rt);
 		hooks_close(&rt->hooks, false);
 	}
 	topo_close(rt->topo);
+	free(rt->fixes);
 	free(rt->options);
 	free(rt);
 	return 0;

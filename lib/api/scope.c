@@ -2,6 +2,7 @@
 #include <lkdf/scope.h>
 
 #include "api/border.h"
+#include "api/fixes.h"
 #include "scope/scope.h"
 #include "task/after.h"
 #include "task/task.h"
@@ -29,6 +30,7 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
 	if (a.parent && a.parent->rt != rt)
 		return err(-EINVAL, "scope: parent %s %s", a.parent->name,
 			   border_whose(a.parent->rt));
+	a.max_tasks = fixes_value(rt, FIX_WINDOW, a.name, a.max_tasks);
 	rc = scope_create(rt, a.parent ? a.parent : rt->root, &a, out);
 	if (!rc)
 		handle_add(rt, &(*out)->handle, HANDLE_SCOPE);

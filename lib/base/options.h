@@ -51,6 +51,7 @@ struct options {
 	char trace[OPTION_TEXT_SIZE];
 	char socket[OPTION_TEXT_SIZE];
 	char hooks[OPTION_TEXT_SIZE];
+	char fix[OPTION_TEXT_SIZE]; /* see api/fixes.h */
 	char opencl_library[OPTION_TEXT_SIZE]; /* "": the usual one */
 	char cuda_library[OPTION_TEXT_SIZE]; /* likewise */
 	char nvrtc_library[OPTION_TEXT_SIZE];

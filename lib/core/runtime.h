@@ -36,6 +36,7 @@ struct board;
 struct completion_ops;
 struct devices;
 struct event_shard;
+struct fixes;
 struct fn_kind;
 struct frame;
 struct io_rings;
@@ -65,6 +66,7 @@ struct lkdf {
 	struct log log;
 	struct thread_wish thread_wish;
 	struct options *options; /* constant too; of lib/api */
+	struct fixes *fixes; /* the same, see api/fixes.h; NULL: none */
 	struct topo *topo;
 	struct heap *heap;
 	struct board *board; /* where bytes are, see facts.h */

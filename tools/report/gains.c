@@ -223,19 +223,55 @@ static void try_all(struct gains *g)
 	qsort(g->r->gain, g->r->nr_gains, sizeof(*g->r->gain), by_part);
 }
 
+/* Replays it as it was: how far is that from the recording? */
+static void replay_base(struct gains *g)
+{
+	struct report *r = g->r;
+
+	g->error = replay_build(&g->p, r);
+	g->base = run(g, &g->p, &(struct change){ .scale = 1 });
+	r->has_replay = !g->error;
+	r->drift = g->base / (double)r->wall - 1;
+	r->no_gains = g->error ? NULL : why_not(g);
+}
+
+static bool has_work(const struct report *r)
+{
+	return r->nr_workers && r->wall && r->nr_slices;
+}
+
 int report_gains(struct report *r)
 {
 	struct gains g = { .r = r, .left = MOST_BODIES };
 
-	if (!r->nr_workers || !r->wall || !r->nr_slices)
+	if (!has_work(r))
 		return 0;
-	g.error = replay_build(&g.p, r);
-	g.base = run(&g, &g.p, &(struct change){ .scale = 1 });
-	r->has_replay = !g.error;
-	r->drift = g.base / (double)r->wall - 1;
-	r->no_gains = g.error ? NULL : why_not(&g);
+	replay_base(&g);
 	if (!g.error && !r->no_gains)
 		try_all(&g);
+	replay_free(&g.p);
+	return g.error;
+}
+
+int report_predict(struct report *r, change_fn *fn, void *u, double *gain)
+{
+	struct gains g = { .r = r, .left = MOST_BODIES };
+	struct change c = { .scale = 1 };
+	double wall = 0;
+
+	*gain = 0;
+	if (!has_work(r)) {
+		r->no_gains = "no body was recorded";
+		return 0;
+	}
+	replay_base(&g);
+	if (!g.error && !r->no_gains)
+		r->no_gains = fn(u, &g.p, &c);
+	if (!g.error && !r->no_gains)
+		wall = run(&g, &g.p, &c);
+	if (!g.error && !r->no_gains && wall <= 0)
+		r->no_gains = "the replay did not come to an end";
+	*gain = gain_of(&g, wall);
 	replay_free(&g.p);
 	return g.error;
 }

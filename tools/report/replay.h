@@ -62,6 +62,15 @@ struct change {
 	double scale;
 };
 
+/* Sets a change, and perhaps tokens of the replay; NULL, or why it cannot. */
+typedef const char *change_fn(void *u, struct replay *p, struct change *c);
+
+/*
+ * gains.c: the part of the wall that such a change saves; r->no_gains says why
+ * none is known. 0; -ENOMEM.
+ */
+int report_predict(struct report *r, change_fn *fn, void *u, double *gain);
+
 /* 0; -ENOMEM. */
 int replay_build(struct replay *p, const struct report *r);
 void replay_free(struct replay *p);

@@ -9,9 +9,8 @@
 #include "cli/verbs.h"
 #include "outfile.h"
 #include "progress.h"
+#include "report/try_fix.h"
 #include "run/report.h"
-#include "stat/child.h"
-#include "times.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,12 +19,10 @@
 
 static const char verb[] = "try";
 
-/* Samples are taken out of their rings so often. */
-#define DRAIN_NS (50 * NS_PER_MS)
-
 struct try_opts {
 	struct cli_common common;
-	const char *workers, *html;
+	const char *workers, *html, *fix;
+	long times;
 	bool wants_lines;
 };
 
@@ -33,6 +30,11 @@ static const struct cli_row rows[] = {
 	{ "workers", 'w', CLI_TEXT, offsetof(struct try_opts, workers), "LIST",
 	  "numbers of workers, the first one is what others are compared with "
 	  "(1,2,4)" },
+	{ "fix", 'f', CLI_TEXT, offsetof(struct try_opts, fix), "LIST",
+	  "with and without a change: tokens=LIMIT:4, window=SCOPE:64, "
+	  "depth=CHANNEL:8, grain=LOOP:1000, priority=KIND:high, workers=4" },
+	{ "times", 'n', CLI_INT, offsetof(struct try_opts, times), "N",
+	  "with --fix: so many runs of each, in turns, at most 32 (3)" },
 	{ "html", 'o', CLI_TEXT, offsetof(struct try_opts, html), "FILE",
 	  "also write a page, one file" },
 	{ "lines", 'l', CLI_FLAG, offsetof(struct try_opts, wants_lines), NULL,
@@ -42,12 +44,15 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec try_spec = {
 	.verb = verb,
-	.usage = "[-w LIST] [--lines] [--html PAGE] [--json] [--] COMMAND ...",
+	.usage = "[-w LIST] [--lines] [--fix LIST] [--html PAGE] [--json] [--] "
+		 "COMMAND ...",
 	.help = "Runs a command once with each number of workers, recorded,\n"
 		"and says which kinds of bodies take longer together, and what\n"
 		"that means; with cycles, instructions and cache misses of\n"
 		"kinds where the machine counts them. The command's own output\n"
-		"goes to standard error.",
+		"goes to standard error. --fix: runs it as it is and with a\n"
+		"change of what has a name in the program, and says what a\n"
+		"replay of the recording predicts and what was measured.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
 	.without = CLI_NO_VERBOSE,
@@ -88,42 +93,6 @@ static int parse_workers(struct tried *t, const char *list)
 
 /* ---- runs ---------------------------------------------------------------- */
 
-/* Its standard output is for people, ours may be for programs. */
-static int run_command(char **command, struct pmu *p)
-{
-	int out = dup(STDOUT_FILENO), code;
-	struct child c;
-
-	fflush(stdout);
-	dup2(STDERR_FILENO, STDOUT_FILENO);
-	code = child_start(&c, verb, command);
-	if (!code) {
-		while (child_wait(&c, p ? DRAIN_NS : -1))
-			pmu_drain(p);
-		if (p)
-			pmu_drain(p);
-		code = child_code(&c);
-		child_fini(&c);
-	}
-	dup2(out, STDOUT_FILENO);
-	close(out);
-	return code;
-}
-
-static int read_recording(struct report *r, const char *path)
-{
-	const struct report_window all = { .to = NO_TIME };
-	struct trace_fault fault = { 0 };
-	FILE *in = fopen(path, "re");
-	int rc = in ? report_load(r, in, &all, &fault) : -errno;
-
-	if (in)
-		fclose(in);
-	if (!rc)
-		rc = report_sweep(r);
-	return rc ? rc : report_kinds(r);
-}
-
 /* The samples of the run, by its recording. */
 static int count_kinds(struct run *run, const struct pmu *p)
 {
@@ -150,14 +119,14 @@ static int run_one(struct session *t, struct run *run)
 	unlink(path);
 	no_pmu = pmu_open(&pmu);
 	t->tried.pmu_error = no_pmu;
-	code = run_command(t->command, no_pmu ? NULL : &pmu);
+	code = try_run_command(t->command, no_pmu ? NULL : &pmu);
 	pmu_stop(&pmu);
 	if (code) {
 		pmu_free(&pmu);
 		return fail((enum cli_exit)code, t->command[0], "it failed");
 	}
 	run->report.file = path;
-	rc = read_recording(&run->report, path);
+	rc = try_read_recording(&run->report, path);
 	run->report.file = NULL;
 	if (!rc && !no_pmu)
 		rc = count_kinds(run, &pmu);
@@ -210,12 +179,54 @@ static int print_all(const struct session *t)
 	return t->o->html ? write_page(t) : CLI_OK;
 }
 
+/* With --fix; standard output has the answer. */
+static int run_fix(struct session *t)
+{
+	struct try_turns turns = {
+		.command = t->command,
+		.dir = t->dir.dir,
+		.times = (unsigned)t->o->times,
+		.is_quiet = t->o->common.is_quiet,
+		.is_json = t->o->common.is_json,
+		.fixed = { .command = t->command[0], .text = t->o->fix },
+	};
+	const char *wrong = fix_parse(&turns.fixed.list, t->o->fix);
+
+	if (wrong)
+		return fail(CLI_USAGE, t->o->fix, wrong);
+	if (t->o->times < 1 || t->o->times > MAX_TIMES)
+		return fail(CLI_USAGE, "--times", "expected 1 to 32 runs");
+	if (t->o->html || t->o->wants_lines)
+		return fail(CLI_USAGE, "--fix",
+			    "--html and --lines do not go "
+			    "with it");
+	if (t->tried.nr > 1)
+		return fail(CLI_USAGE, t->o->workers,
+			    "--fix wants one number of workers");
+	if (t->o->workers)
+		setenv("LKDF_WORKERS", t->o->workers, 1);
+	return try_take_turns(&turns);
+}
+
+static int run_numbers(struct session *t)
+{
+	int code = run_all(t);
+	unsigned n;
+
+	if (!code)
+		code = print_all(t);
+	for (n = 0; n < t->tried.nr; n++) {
+		report_unload(&t->tried.run[n].report);
+		free(t->tried.run[n].counts);
+	}
+	return code;
+}
+
 int verb_try(int argc, char **argv)
 {
-	struct try_opts o = { .workers = "1,2,4" };
+	struct try_opts o = { .times = 3 };
 	struct session t = { .o = &o };
 	int code, rc;
-	unsigned n;
 
 	if (!cli_parse(&try_spec, argc, argv, &o, &code))
 		return code;
@@ -223,20 +234,16 @@ int verb_try(int argc, char **argv)
 		return fail(CLI_USAGE, "try", "which command?");
 	t.command = argv + 1;
 	t.tried.command = argv[1];
-	code = parse_workers(&t.tried, o.workers);
+	if (!o.workers && !o.fix)
+		o.workers = "1,2,4";
+	code = o.workers ? parse_workers(&t.tried, o.workers) : CLI_OK;
 	if (code)
 		return code;
 	rc = run_report_open(&t.dir);
 	if (rc)
 		return fail(cli_code_of(rc), "a folder for recordings",
 			    strerror(-rc));
-	code = run_all(&t);
-	if (!code)
-		code = print_all(&t);
-	for (n = 0; n < t.tried.nr; n++) {
-		report_unload(&t.tried.run[n].report);
-		free(t.tried.run[n].counts);
-	}
+	code = o.fix ? run_fix(&t) : run_numbers(&t);
 	run_report_close(&t.dir);
 	return code;
 }

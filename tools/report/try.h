@@ -43,7 +43,12 @@ struct tried {
 	struct line line[MAX_LINES];
 };
 
-/* judge.c */
+/* try_run.c: its standard output goes to standard error. The exit code. */
+int try_run_command(char **command, struct pmu *p);
+/* With its kinds. 0, or a negative errno. */
+int try_read_recording(struct report *r, const char *path);
+
+/* try_judge.c */
 double try_mean(const struct kind *k);
 /* NULL: that run had no such kind. */
 const struct kind *try_kind(const struct run *run, const char *name);
