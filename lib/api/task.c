@@ -185,12 +185,10 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 	return rc ? rc : task_spawn_with(c, task, done);
 }
 
-/* The first error of both, where it may wait. */
 static int join_with_groups(struct lkdf_ctx *c)
 {
-	int rc = group_join_all(c), error = task_join(c);
-
-	return rc ? rc : error;
+	group_await_all(c);
+	return task_join(c);
 }
 
 int lkdf_join(struct lkdf_ctx *c)

@@ -29,7 +29,7 @@ struct failure *failure_create(const struct lkdf_error *e, const char *kind)
 	a_store(&f->is_observed, 0, relaxed);
 	a_store(&f->nr_more, 0, relaxed);
 	a_store(&f->child_of, NULL, relaxed);
-	f->later = NULL;
+	f->later = f->beside = NULL;
 	f->is_aside = f->is_child_runs = false;
 	f->error = *e;
 	f->error.size = sizeof(f->error);
@@ -199,6 +199,24 @@ void failure_observe(struct failure *f)
 {
 	if (f)
 		a_store(&f->is_observed, 1, relaxed);
+}
+
+static bool are_alike(const struct failure *a, const struct failure *b)
+{
+	return a->error.err == b->error.err && !strcmp(a->kind, b->kind) &&
+	       !strcmp(a->error.graph, b->error.graph) &&
+	       !strcmp(a->error.why, b->error.why);
+}
+
+void failure_put_beside(struct failure *first, struct failure *f,
+			const struct log *log)
+{
+	if (first && !failure_is_seen(f) && are_alike(first, f)) {
+		failure_observe(f);
+		a_add(&first->nr_more, 1 + a_load(&f->nr_more, relaxed),
+		      relaxed);
+	}
+	failure_put(f, log);
 }
 
 int failure_copy(const struct lkdf_error *e, struct lkdf_error *out)

@@ -49,9 +49,14 @@ struct failure {
 	_Atomic(uint32_t) nr_refs;
 	_Atomic(uint32_t) is_observed;
 	_Atomic(uint32_t) nr_more; /* later errors that it stands for */
-	/* The task whose child_failure it is, or NULL: see complete_seen(). */
+	/* Set under failed_lock: the task that keeps it as a child's, or NULL.
+	 */
 	_Atomic(const void *) child_of;
 	struct tally tally; /* in place of the counts in error */
+
+	/* Under failed_lock of the runtime: of the same task, a later one. */
+	struct failure *beside;
+	int32_t child_error; /* with which the child has ended */
 
 	/* Under the lock of the scope that has it aside: the next. */
 	struct failure *later;
@@ -104,6 +109,14 @@ static inline bool failure_is_seen(const struct failure *f)
 {
 	return f && a_load(&f->is_observed, relaxed);
 }
+
+/*
+ * f is let go beside first, which the program is told or the log has: if it is
+ * the same error word for word, first counts it, and it is no line of its own.
+ * first: NULL, or another one.
+ */
+void failure_put_beside(struct failure *first, struct failure *f,
+			const struct log *log);
 
 /* A body's return value, as an errno that fits everywhere. */
 static inline int failure_errno(int error)

@@ -151,6 +151,9 @@ struct lkdf {
 	struct lock after_lock;
 	struct after *waiting;
 
+	/* Under failed_lock: what tasks keep of their children's errors. */
+	struct lock failed_lock;
+
 	/* Any thread: see core/failure.h. */
 	struct told_errors told;
 

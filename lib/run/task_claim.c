@@ -8,6 +8,7 @@
 #include "run/always.h"
 #include "run/frame.h"
 #include "run/offhost_run.h"
+#include "task/complete.h"
 #include "task/task.h"
 #include "task/uses.h"
 
@@ -241,10 +242,8 @@ int task_claim_end(struct task *t, int error)
 
 	if (t->link.flags & TASK_HAS_DATA && !error) {
 		error = error_below(t, &failure);
-		if (error) {
-			a_store(&t->child_err, error, relaxed);
-			t->child_failure = failure_get(failure);
-		}
+		if (error)
+			complete_child_failed(t, error, failure);
 	}
 	always_end(t);
 	return error;

@@ -52,7 +52,8 @@ struct failure *complete_failure(struct task *t)
 {
 	if (t->link.flags & TASK_FAILED)
 		return t->failure;
-	return a_load(&t->child_err, relaxed) ? t->child_failure : NULL;
+	return a_load(&t->child_err, relaxed) && !t->is_bare ? t->child_failure
+							     : NULL;
 }
 
 /* Gives nr tokens of a limit back; who waits for them tries again. */
@@ -225,28 +226,23 @@ static void end_slowly(struct executor *ex, struct task *t, int error)
 		end_extra(t);
 }
 
-/*
- * The task's own error stands for that of a child run, which nobody else was
- * told of. A spawned task has told its scope.
- */
-static void stand_for(const struct task *t)
-{
-	if (t->child_failure && t->child_failure->is_child_runs)
-		failure_observe(t->child_failure);
-}
-
 void complete_put_failures(struct lkdf *rt, struct task *t)
 {
-	bool has_failed = t->link.flags & TASK_FAILED;
-
-	if (has_failed)
+	if (t->link.flags & TASK_FAILED)
 		failure_put(t->failure, &rt->log);
-	if (!a_load(&t->child_err, relaxed))
-		return;
-	if (has_failed)
-		stand_for(t);
-	complete_forget_child(t);
-	failure_put(t->child_failure, &rt->log);
+	if (a_load(&t->child_err, relaxed))
+		complete_put_child_errors(t);
+}
+
+/* Its parent is told, or its event alone: the others go to the log. */
+static void pass_error(struct lkdf *rt, struct task *t, struct task *parent,
+		       int error, struct failure *f)
+{
+	failure_get(f);
+	complete_put_failures(rt, t);
+	if (parent)
+		complete_child_failed(parent, error, f);
+	failure_put(f, &rt->log);
 }
 
 bool complete_child_left(struct task *parent)
@@ -293,11 +289,8 @@ static bool tell_end(struct executor *ex, struct task *t, struct task *parent,
 	if (unlikely(t->link.flags & TASK_HAS_DONE))
 		done = t->done;
 	failure_get(done.slot ? failure : NULL);
-	if (unlikely(error)) {
-		if (parent)
-			complete_child_failed(parent, error, failure);
-		complete_put_failures(rt, t);
-	}
+	if (unlikely(error))
+		pass_error(rt, t, parent, error, failure);
 	runtime_free(rt, ex, POOL_TASK, t);
 	if (scope)
 		scope_leave(scope, nr);

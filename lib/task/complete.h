@@ -16,20 +16,27 @@
 bool complete_take_limits(struct executor *ex, struct task *t);
 
 /*
- * A child has ended with an error, and is still counted. The first error of
- * children since the last join stands for the others.
+ * A child has ended with an error, and is still counted. The parent keeps it
+ * until its body is told of it.
  */
 void complete_child_failed(struct task *parent, int error, struct failure *f);
 
-/* A task above t may keep the error by now. */
-void complete_forget_child(const struct task *t);
-
-/* Takes the first error of its children away from t; *f: why, or NULL. */
+/*
+ * Takes the errors of its children, which have all ended, away from t. The
+ * first is the caller's, *f: why, or NULL; the others go to the log, unless
+ * somebody was told of them.
+ */
 int complete_take_child_error(struct task *t, struct failure **f);
 
+/* All of them become errors of children of another task. */
+void complete_pass_errors(struct task *from, struct task *to);
+
+/* t has ended: they go to the log, unless somebody was told of them. */
+void complete_put_child_errors(struct task *t);
+
 /*
- * The body of t is told of the error of an event that has fired, e: if that is
- * what t keeps of its children, or one that e stands for, as the event of
+ * The body of t is told of the error of an event that has fired, e: if t keeps
+ * that of its children, or one that e stands for, as the event of
  * lkdf_event_all() does, t does not end with it. On the body's own thread
  * outside a join, or while the body is left for the event.
  */

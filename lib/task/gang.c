@@ -30,12 +30,16 @@ enum seat_state {
 	SEAT_OVER, /* it may go */
 };
 
-static void note_error(struct lkdf_gang *g, int rc)
+/* Of all members the first error is that of the run. */
+static void join_member(struct lkdf_gang *g, struct lkdf_ctx *c)
 {
+	struct failure *f;
+	int rc = task_join_told(c, &f);
 	int32_t none = 0;
 
-	if (unlikely(rc))
-		a_cas(&g->error, &none, rc, relaxed, relaxed);
+	if (unlikely(rc && a_cas(&g->error, &none, rc, relaxed, relaxed)))
+		failure_observe(f);
+	failure_put(f, &g->rt->log);
 }
 
 static void free_gang(struct lkdf_gang *g)
@@ -105,7 +109,7 @@ static int member_body(struct lkdf_ctx *c, void *arg)
 
 	due_set(s, (int)m->num, (int)m->num + 1, 0);
 	g->fn(c, m->num, g->u);
-	note_error(g, task_join(c));
+	join_member(g, c);
 	meet_at(g, &g->member_cpu, &g->first_cpu);
 	/* [gang.left] what we did; pairs with [gang.done], and with [help.d].
 	 */
@@ -281,7 +285,7 @@ static int first_body(struct lkdf_ctx *c, void *arg)
 	struct lkdf_gang *g = arg;
 
 	g->fn(c, 0, g->u);
-	note_error(g, task_join(c));
+	join_member(g, c);
 	return 0;
 }
 

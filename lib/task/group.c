@@ -8,11 +8,13 @@
 #include "core/runtime.h"
 #include "sched/current.h"
 #include "scope/event.h"
+#include "scope/scope.h"
 #include "task/complete.h"
 #include "task/step.h"
 
 #include <errno.h>
 #include <lkdf/runtime.h>
+#include <string.h>
 
 static struct lkdf *rt_of(const struct task *g)
 {
@@ -64,8 +66,8 @@ int group_spawn_elsewhere(struct task *g, struct lkdf_kind *k, const void *arg)
 
 /*
  * All of its children have ended; it is the owner's again, who may be told by
- * its event. The error goes to that, and without one to the task above, which
- * counts the group until then.
+ * its event. The first error goes to that; without one all go to the task
+ * above, which counts the group until then.
  */
 static bool tell_end(struct task *g, struct task *t)
 {
@@ -73,13 +75,14 @@ static bool tell_end(struct task *g, struct task *t)
 	struct lkdf_event done = g->done;
 	struct lkdf *rt = rt_of(g);
 	struct failure *f;
-	int error = complete_take_child_error(g, &f);
+	int error;
 
+	if (!has_event)
+		complete_pass_errors(g, t);
+	error = complete_take_child_error(g, &f);
 	task_count_anew(g);
 	if (has_event)
 		event_finish(done, error, f);
-	else if (error)
-		complete_child_failed(t, error, f);
 	failure_put(f, &rt->log);
 	return complete_child_left(t);
 }
@@ -136,7 +139,7 @@ static bool reopen_group(struct task *g)
 static int await_closed(struct executor *ex, struct task *g)
 {
 	if (reopen_group(g)) {
-		(void)task_join_on(ex, g);
+		task_await_children(ex, g);
 		tell_end(g, group_above(g));
 	} else {
 		while (is_closed(g))
@@ -161,16 +164,17 @@ int group_wait_slowly(struct lkdf_ctx *c, struct task *g)
 	return rc;
 }
 
-int group_join_all(struct lkdf_ctx *c)
+void group_await_all(struct lkdf_ctx *c)
 {
 	struct task *g;
-	int rc = 0, error;
 
 	for (g = c->task->groups; g; g = g->kick_next) {
-		error = is_closed(g) ? 0 : task_join_on(c->ex, g);
-		rc = rc ? rc : error;
+		if (is_closed(g))
+			continue;
+		task_await_children(c->ex, g);
+		complete_pass_errors(g, c->task);
+		task_count_anew(g);
 	}
-	return rc;
 }
 
 int group_event(struct task *g, struct lkdf_event *out)
@@ -231,14 +235,17 @@ void group_put_slowly(struct task *g)
 	struct lkdf *rt = rt_of(g);
 	struct executor *ex = runtime_executor(rt);
 	struct lkdf_ctx *c = group_owner(g);
-	int rc;
+	struct failure *f;
+	int error;
 
 	if (unlikely(is_closed(g)))
 		await_closed(ex ? ex : rt->outside, g);
-	rc = task_join_on(ex ? ex : rt->outside, g);
-	if (rc)
+	task_await_children(ex ? ex : rt->outside, g);
+	error = complete_take_child_error(g, &f);
+	if (error && !f && error != scope_cancelled(g->scope))
 		log_text(&rt->log, LKDF_LOG_ERROR,
-			 "unobserved error: of a group: %s", err_text());
+			 "unobserved error: of a group: %s", strerror(-error));
+	failure_put(f, &rt->log);
 	if (c)
 		unlink_group(c, g);
 	runtime_free(rt, ex, POOL_TASK, g);

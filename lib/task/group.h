@@ -126,8 +126,11 @@ static inline int group_wait(struct task *g)
 /* Owner only. Closes it; the event fires when its children have ended. */
 int group_event(struct task *g, struct lkdf_event *out);
 
-/* A join of the body, which has groups: waits for them. The first error. */
-int group_join_all(struct lkdf_ctx *c);
+/*
+ * A join of the body, which has groups, waits for them first: their errors are
+ * those of the body's own children from then on.
+ */
+void group_await_all(struct lkdf_ctx *c);
 
 /*
  * The body leaves by lkdf_then(): its groups are those of the task until it

@@ -41,6 +41,16 @@
 #define SPINS 200
 #define TOLD_NS 1000000000 /* of naps, which may end early */
 
+/* The caller is told of it; f: why, or NULL. */
+static int tell_child(int rc, const struct failure *f)
+{
+	uint32_t nr_more = f ? a_load(&f->nr_more, relaxed) : 0;
+	const char *why = f ? f->error.why : strerror(-rc);
+
+	return nr_more ? err(rc, "%s (and %u more)", why, nr_more)
+		       : err(rc, "%s", why);
+}
+
 int task_forget_children(struct task *t)
 {
 	struct failure *f;
@@ -53,7 +63,7 @@ int task_forget_children(struct task *t)
 	if (!rc)
 		return 0;
 	failure_observe(f);
-	err(rc, "%s", f ? f->error.why : strerror(-rc));
+	tell_child(rc, f);
 	failure_put(f, &t->kind->rt->log);
 	return rc;
 }
@@ -297,7 +307,8 @@ static __attribute__((noinline)) void await_children(struct task *t)
 	run_children(NULL, t, NULL);
 }
 
-int task_join_on(struct executor *ex, struct task *t)
+static inline __attribute__((always_inline)) void await_all(struct executor *ex,
+							    struct task *t)
 {
 	struct lkdf_ctx child = { .ex = ex }, *outer;
 	struct worker *w = ex->worker;
@@ -315,10 +326,33 @@ int task_join_on(struct executor *ex, struct task *t)
 	}
 	if (unlikely(t->kind->rt->check != NULL))
 		checked_joined(t);
+}
+
+int task_join_on(struct executor *ex, struct task *t)
+{
+	await_all(ex, t);
 	if (unlikely(a_load(&t->child_err, relaxed)))
 		return task_forget_children(t);
 	task_count_anew(t);
 	return 0;
+}
+
+void task_await_children(struct executor *ex, struct task *t)
+{
+	await_all(ex, t);
+}
+
+int task_join_told(struct lkdf_ctx *c, struct failure **f)
+{
+	int rc;
+
+	*f = NULL;
+	if (!c->task)
+		return 0;
+	await_all(c->ex, c->task);
+	rc = complete_take_child_error(c->task, f);
+	task_count_anew(c->task);
+	return rc ? tell_child(rc, *f) : 0;
 }
 
 int task_join(struct lkdf_ctx *c)

@@ -21,17 +21,18 @@
 
 #define MAX_BLOCK (1ull << 40)
 
-/* The first error stays. */
-static void stop_loop(struct loop *l, int error, const struct piece *p,
+/* The first error stays; true: it is this one. */
+static bool stop_loop(struct loop *l, int error, const struct piece *p,
 		      uint64_t nr)
 {
 	int32_t none = 0;
 
 	error = failure_errno(error);
 	if (!a_cas(&l->error, &none, error, relaxed, relaxed))
-		return;
+		return false;
 	l->bad_begin = p->begin;
 	l->bad_end = p->begin + nr;
+	return true;
 }
 
 bool loop_goes_on(struct loop *l, const struct lkdf_scope *s,
@@ -109,11 +110,18 @@ const struct owner_ops loop_block_ops = {
 	.scope = scope_of_block,
 };
 
-/* The function has returned rc: its children end, and what it says then. */
-static __attribute__((noinline)) int end_children(struct lkdf_ctx *c, int rc)
+/*
+ * The function of a block of nr has returned 0 or an error. Its children end;
+ * one that has failed stops the loop.
+ */
+static __attribute__((noinline)) void end_children(struct loop *l,
+						   const struct piece *p,
+						   uint64_t nr,
+						   struct lkdf_ctx *c)
 {
 	struct executor *ex = c->ex;
 	struct task *t = c->task;
+	struct failure *f;
 	int error;
 
 	/* The body was perhaps taken for a short one, and waits now. */
@@ -121,20 +129,25 @@ static __attribute__((noinline)) int end_children(struct lkdf_ctx *c, int rc)
 		holdoff_end(ex->worker);
 		worker_share_all(ex->worker);
 	}
-	error = task_join(c);
+	error = task_join_told(c, &f);
+	if (error && stop_loop(l, error, p, nr))
+		failure_observe(f);
+	failure_put(f, &l->rt->log);
 	runtime_free(ex->rt, runtime_inside(ex), POOL_TASK, t);
 	c->task = NULL;
 	c->after = 0;
 	c->has_spawned = c->has_why = false;
-	return rc < 0 ? rc : error;
 }
 
-static int call_block(const struct loop *l, uint64_t begin, uint64_t end)
+static void call_block(struct loop *l, const struct piece *p, uint64_t nr)
 {
-	int rc = call_function(l, begin, end);
+	int rc = call_function(l, p->begin, p->begin + nr);
 	struct lkdf_ctx *c = current_get();
 
-	return unlikely(c && c->task) ? end_children(c, rc) : rc;
+	if (unlikely(rc < 0))
+		stop_loop(l, rc, p, nr);
+	if (unlikely(c && c->task))
+		end_children(l, p, nr, c);
 }
 
 uint64_t loop_run_block(struct loop *l, struct piece *p)
@@ -144,12 +157,10 @@ uint64_t loop_run_block(struct loop *l, struct piece *p)
 	struct loop_place *told =
 		unlikely(l->name) ? loop_traced_begin() : NULL;
 	uint64_t start = is_timed ? clock_ticks() : 0, ticks = 0;
-	int rc = call_block(l, p->begin, p->begin + nr);
 
+	call_block(l, p, nr);
 	if (unlikely(told != NULL))
 		loop_traced_end(told);
-	if (unlikely(rc < 0))
-		stop_loop(l, rc, p, nr);
 	p->begin += nr;
 	if (is_timed) {
 		ticks = clock_ticks() - start;

@@ -432,11 +432,16 @@ static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 static int run_inside(struct loop *l, struct lkdf_ctx *c)
 {
 	struct piece p = loop_first_piece(l, l->range.begin, l->range.end);
+	struct failure *f;
 	int rc = 0, joined;
 
 	if (!loop_is_of_one_node(l) || !run_here(l, c->ex, &p))
 		rc = spawn_pieces(l, c, &p);
-	joined = task_join(c);
+	joined = task_join_told(c, &f);
+	/* Else the caller is told of another error. */
+	if (!rc && !a_load(&l->error, relaxed))
+		failure_observe(f);
+	failure_put(f, &l->rt->log);
 	return rc ? rc : loop_result(l, joined);
 }
 

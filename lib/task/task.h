@@ -110,6 +110,7 @@ struct task {
 	bool is_profiled; /* its bodies are told, recording or not */
 	bool then_on_event;
 	bool is_kicked;
+	bool is_bare; /* child_err is that of a child without a failure */
 	uint8_t ending; /* enum ending: why it has an error */
 	uint16_t io_home; /* of an operation: where its bytes came, or none */
 	struct frame *frame;
@@ -119,7 +120,10 @@ struct task {
 	struct lkdf_scope *own; /* for its deadline: scope is it then */
 	struct after *after;
 	struct failure *failure; /* of error */
-	struct failure *child_failure; /* of child_err, once that is set */
+	/* Once child_err is set, under failed_lock while children run: those
+	 * of children, oldest first, and the first error without one. */
+	struct failure *child_failure;
+	int32_t child_bare;
 	struct task *groups; /* of the body, where its context has_groups, and
 			      * while it is left by then; see group.h */
 	lkdf_fn then_fn;
@@ -302,7 +306,16 @@ void task_run(struct executor *ex, struct task *t);
 /* As task_run(), of a task that may wait: its gate may put it aside. */
 void task_run_in_turn(struct executor *ex, struct task *t);
 
-/* All children are gone: counts from 0 again; their first error. */
+/* As task_join_on(), and t keeps the errors of its children. */
+void task_await_children(struct executor *ex, struct task *t);
+
+/* As task_join(). The caller is told of the error, *f: why, or NULL. */
+int task_join_told(struct lkdf_ctx *c, struct failure **f);
+
+/*
+ * All children are gone: counts from 0 again; their first error, which the
+ * caller returns to a body. The others go to the log, unless they were seen.
+ */
 int task_forget_children(struct task *t);
 
 /* The body slept in a join a moment ago: the task may be gone by now. */

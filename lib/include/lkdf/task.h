@@ -198,7 +198,9 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
  * children are: the task may have started before its data was there, and what
  * this worker would run meanwhile may be what the data waits for.
  *
- * Return: 0, or the first error of a child, which is then observed; -EOVERFLOW
+ * Return: 0, or the first error of a child, which is then observed, while those
+ * of other children that no call has returned go to the log, unless they are
+ * the same, word for word, which the text of the first counts; -EOVERFLOW
  * less than a quarter of the stack is left; -EDEADLK the task has WEAK uses.
  * After either error the children go on, and the task ends when they have
  * ended.
