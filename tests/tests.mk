@@ -185,7 +185,11 @@ check-mpi-built: $(LKDF_BIN) $(LIMIT)
 	$(Q)SAN=$(SAN_IS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
 		BUILD=$(BUILD) tests/run.sh tests/tools/test_mpi.sh
 
-.PHONY: check-arm64 check-few check-mpi check-mpi-built check-programs check-long
+check-gomp: all $(LIMIT) ## gcc's programs for libgomp, about 10 minutes
+	$(Q).ci/deps more
+	$(Q)BUILD=$(BUILD) TEST_TIMEOUT=6000 tests/run.sh tests/gomp/suite.py
+
+.PHONY: check-arm64 check-few check-gomp check-mpi check-mpi-built check-programs check-long
 check-programs: $(C_TESTS)
 
 # What finds the same in every build is run with one: the rules of the tree, the
