@@ -42,7 +42,7 @@ static bool is_narrow(const struct gate *g)
 
 static void follow_gate(struct lkdf_kind *k, void *gate)
 {
-	if (is_narrow(gate) && !(a_load(&k->slow, relaxed) & SLOW_GENERAL))
+	if (is_narrow(gate))
 		a_or(&k->slow, SLOW_GATED, relaxed);
 	else
 		a_and(&k->slow, ~SLOW_GATED, relaxed);
@@ -57,7 +57,7 @@ static void add_copy(struct lkdf_kind *k, void *gate)
 
 static bool may_have(const struct lkdf_kind *k)
 {
-	return !(a_load(&k->slow, relaxed) & SLOW_GENERAL) && !k->is_ours &&
+	return !k->may_block && !(k->flags & LKDF_TEAM) && !k->is_ours &&
 	       !k->is_member && !a_load(&k->gate, relaxed);
 }
 
@@ -146,7 +146,7 @@ bool gate_before(struct worker *w, struct lkdf_kind *k, uint32_t slow,
 	if (slow & SLOW_GATED) {
 		/* [gate.find] pairs with [gate.add]. */
 		g = a_load(&k->gate, acquire);
-		return !g || gate_enter(g, w, i.item, i.why);
+		return !g || gate_enter(g, w, i);
 	}
 	if (slow & ~SLOW_BUT_SHORT)
 		gate_release(w);

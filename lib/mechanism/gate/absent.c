@@ -18,12 +18,10 @@ const char *gate_pass_text(enum gate_pass pass)
 	return "";
 }
 
-bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
-		       enum gate_pass why)
+bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 {
 	(void)g;
 	(void)w;
-	(void)item;
-	(void)why;
+	(void)i;
 	return true;
 }

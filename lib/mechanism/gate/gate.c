@@ -2,6 +2,7 @@
 #include "mechanism/gate/gate.h"
 
 #include "base/clock.h"
+#include "mechanism/gate/gate_ring.h"
 #include "mechanism/quota/quota.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
@@ -67,55 +68,25 @@ static bool take_token(struct gate *g, struct worker *w)
 				      gate_aside(state)));
 }
 
-/* ---- ring, under lock ---------------------------------------------------- */
-
-static uint64_t *place_of(const struct gate *g, uint32_t i)
-{
-	return &g->ring[(g->first + i) & (g->room - 1)];
-}
-
-/* False: it is as large as it gets, or there is no memory. */
-static bool grow_ring(struct gate *g, uint32_t nr)
-{
-	uint32_t room = g->room ? 2 * g->room : GATE_ROOM, i;
-	uint64_t *ring;
-
-	if (room > g->room_most)
-		return false;
-	ring = malloc(room * sizeof(*ring));
-	if (!ring)
-		return false;
-	for (i = 0; i < nr; i++)
-		ring[i] = *place_of(g, i);
-	free(g->ring);
-	g->ring = ring;
-	g->first = 0;
-	g->room = room;
-	return true;
-}
-
-static bool put_aside(struct gate *g, uint64_t item)
+static bool put_aside(struct gate *g, const struct worker *w,
+		      struct gate_item i)
 {
 	uint64_t state = state_of(g);
-	uint32_t nr = gate_aside(state);
 
-	if (nr == g->room && !grow_ring(g, nr))
+	if (!ring_put(g, w, i))
 		return false;
-	*place_of(g, nr) = item;
-	set_state(g, gate_make(gate_cap(state), gate_running(state), nr + 1));
+	set_state(g, state + 1);
 	g->nr_aside++;
 	return true;
 }
 
-/* The oldest one. */
-static bool take_oldest(struct gate *g, uint64_t *item)
+static bool take_item(struct gate *g, const struct worker *w, bool is_idle,
+		      uint64_t *item)
 {
 	uint64_t state = state_of(g);
 
-	if (!gate_aside(state))
+	if (!gate_aside(state) || !ring_take(g, w, is_idle, item))
 		return false;
-	*item = *place_of(g, 0);
-	g->first++;
 	set_state(g, state - 1);
 	return true;
 }
@@ -129,7 +100,7 @@ bool gate_init(struct gate *g, struct sched *s)
 	g->look_ticks = sched_ticks(s, GATE_LOOK_NS);
 	g->patience_ticks = sched_ticks(s, GATE_PATIENCE_NS);
 	a_store(&g->state, gate_make((uint32_t)s->nr_workers, 0, 0), relaxed);
-	return true;
+	return ring_init_all(g);
 }
 
 void gate_enlist(struct gate *g)
@@ -150,7 +121,7 @@ void gate_free_all(struct sched *s)
 	a_store(&gate_in(s)->gates, NULL, relaxed);
 	for (; g; g = next) {
 		next = g->next;
-		free(g->ring);
+		ring_free_all(g);
 		free(g);
 	}
 }
@@ -163,13 +134,34 @@ static struct gate *first_gate(struct sched *s)
 
 /* ---- tokens -------------------------------------------------------------- */
 
-/* A token was given up: as after a push, from any thread. */
+static bool has_unbound(const struct gate_node *n)
+{
+	int i;
+
+	for (i = 0; i < GATE_BOUND; i++)
+		if (ring_nr(&n->ring[i]))
+			return true;
+	return false;
+}
+
+/*
+ * A token was given up: as after a push, from any thread. It is for one worker,
+ * but a worker that comes may not take what is bound to other nodes.
+ */
 static void tell_others(struct gate *g, struct worker *w)
 {
-	if (w)
-		worker_notify(w, 1u << CLASS_NORMAL);
-	else
-		notify_any(g->sched, &g->sched->nodes[0]);
+	struct sched *s = g->sched;
+	bool is_told = false, has_woken;
+	int i;
+
+	for (i = 0; i < s->nr_nodes; i++) {
+		has_woken = ring_nr(&g->node[i].ring[GATE_BOUND]) &&
+			    notify_bound(&s->nodes[i]);
+		if (!has_woken && !is_told && has_unbound(&g->node[i]))
+			has_woken = is_told = notify_any(s, &s->nodes[i]);
+		if (has_woken && w)
+			worker_has_woken(w);
+	}
 }
 
 void gate_give_up(struct worker *w)
@@ -197,8 +189,7 @@ static void pass_by(struct gate *g, struct worker *w, enum gate_pass why)
 	counter_add(w->executor->counters, COUNTER_PASSED, 1);
 }
 
-bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
-		       enum gate_pass why)
+bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 {
 	bool may_run = true;
 	uint64_t state;
@@ -208,10 +199,10 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
 	state = state_of(g);
 	if (gate_running(state) < gate_cap(state))
 		give_token(g, w);
-	else if (item && put_aside(g, item))
+	else if (i.item && put_aside(g, w, i))
 		may_run = false;
 	else
-		pass_by(g, w, item ? GATE_PASS_FULL : why);
+		pass_by(g, w, i.item ? GATE_PASS_FULL : i.why);
 	lock_give(&g->lock);
 	if (may_run)
 		gate_begin_body(w);
@@ -223,7 +214,7 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
 bool gate_take_next(struct worker *w, uint64_t *item)
 {
 	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
-	bool found = false;
+	bool found = false, is_open = false;
 
 	if (unlikely(quota_must_leave(w))) {
 		gate_release(w);
@@ -233,11 +224,13 @@ bool gate_take_next(struct worker *w, uint64_t *item)
 		return false;
 	lock_take(&g->lock);
 	if (a_load(&gate_of(w)->gate, relaxed) == g) {
-		found = take_oldest(g, item);
+		found = take_item(g, w, false, item);
 		if (!found)
-			take_token(g, w);
+			is_open = take_token(g, w);
 	}
 	lock_give(&g->lock);
+	if (is_open)
+		tell_others(g, w);
 	w->looks.nr_picks += found;
 	return found;
 }
@@ -281,8 +274,8 @@ static struct worker *find_holder(struct gate *g, uint64_t now)
 }
 
 /*
- * Items lie behind a shut gate. True: a token was taken back. The caller, which
- * has seen them, looks for work itself and need not be told.
+ * Items lie behind a shut gate. True: a token was taken back. The caller takes
+ * an item, or tells others.
  */
 static bool take_back(struct gate *g, struct worker *w)
 {
@@ -312,7 +305,7 @@ static bool take_from(struct gate *g, struct worker *w, uint64_t *item)
 	bool found = false;
 
 	lock_take(&g->lock);
-	if (gate_is_open(state_of(g)) && take_oldest(g, item)) {
+	if (gate_is_open(state_of(g)) && take_item(g, w, true, item)) {
 		give_token(g, w);
 		found = true;
 	}
@@ -324,6 +317,7 @@ bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 {
 	struct gate *g = first_gate(w->sched);
 	uint64_t state;
+	bool is_back;
 
 	(void)is_far;
 	if (likely(!g))
@@ -334,9 +328,11 @@ bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 		state = a_load(&g->state, relaxed);
 		if (!gate_aside(state))
 			continue;
-		if ((gate_is_open(state) || take_back(g, w)) &&
-		    take_from(g, w, item))
+		is_back = !gate_is_open(state) && take_back(g, w);
+		if ((is_back || gate_is_open(state)) && take_from(g, w, item))
 			return true;
+		if (is_back)
+			tell_others(g, w);
 	}
 	return false;
 }
@@ -353,15 +349,30 @@ bool gate_look_around(struct worker *w, uint64_t *item)
 	return gate_take_any(w, true, item);
 }
 
+/* An open gate may have nothing for this worker. */
+static unsigned has_for(struct gate *g, const struct worker *w)
+{
+	unsigned found;
+
+	lock_take(&g->lock);
+	found = gate_is_open(state_of(g)) ? ring_has(g, w) : 0;
+	lock_give(&g->lock);
+	return found;
+}
+
 unsigned gate_has_any(struct worker *w)
 {
+	unsigned found;
 	struct gate *g;
 
 	for (g = first_gate(w->sched); g; g = g->next) {
 		/* [gate.look] after we said that we sleep; pairs with
 		 * [gate.open]. */
-		if (gate_is_open(a_load(&g->state, seq_cst)))
-			return 1u << CLASS_NORMAL;
+		if (!gate_is_open(a_load(&g->state, seq_cst)))
+			continue;
+		found = has_for(g, w);
+		if (found)
+			return found;
 	}
 	return 0;
 }
@@ -419,44 +430,67 @@ static void enter_idle(struct worker *w)
 	a_store(&gate_of(w)->over, NULL, relaxed);
 }
 
-static bool dig_ring(struct gate *g, uint32_t nr,
+/* Of items of the gate, under a token that the worker has or gets. */
+static bool dig_locked(struct gate *g, struct worker *w, uint32_t nr,
+		       bool (*fits)(uint64_t item, const void *u),
+		       const void *u, uint64_t *item)
+{
+	bool has_token = a_load(&gate_of(w)->gate, relaxed) == g;
+	uint64_t state = state_of(g);
+
+	if ((!has_token && gate_running(state) >= gate_cap(state)) ||
+	    !ring_dig(g, w, nr, fits, u, item))
+		return false;
+	set_state(g, state - 1);
+	if (!has_token)
+		give_token(g, w);
+	return true;
+}
+
+static bool dig_gate(struct gate *g, struct worker *w, uint32_t nr,
 		     bool (*fits)(uint64_t item, const void *u), const void *u,
 		     uint64_t *item)
 {
-	uint32_t aside = gate_aside(state_of(g));
+	bool has_token = a_load(&gate_of(w)->gate, relaxed) == g;
+	uint64_t state = a_load(&g->state, relaxed);
+	bool found, is_back = false;
 
-	for (nr = nr < aside ? nr : aside; nr; nr--) {
-		take_oldest(g, item);
-		if (fits(*item, u))
-			return true;
-		put_aside(g, *item);
-		g->nr_aside--;
+	if (!gate_aside(state))
+		return false;
+	if (!has_token && !gate_is_open(state)) {
+		is_back = take_back(g, w);
+		if (!is_back)
+			return false;
 	}
-	return false;
+	if (!has_token)
+		gate_release(w);
+	lock_take(&g->lock);
+	found = dig_locked(g, w, nr, fits, u, item);
+	lock_give(&g->lock);
+	if (is_back && !found)
+		tell_others(g, w);
+	return found;
 }
 
-bool gate_dig(struct sched *s, uint32_t nr,
+bool gate_dig(struct worker *w, uint32_t nr,
 	      bool (*fits)(uint64_t item, const void *u), const void *u,
 	      uint64_t *item)
 {
-	bool found = false;
-	struct gate *g;
+	struct gate *own = a_load(&gate_of(w)->gate, relaxed), *g;
 
-	for (g = first_gate(s); g && !found; g = g->next) {
-		if (!gate_aside(a_load(&g->state, relaxed)))
-			continue;
-		lock_take(&g->lock);
-		found = dig_ring(g, nr, fits, u, item);
-		lock_give(&g->lock);
-	}
-	return found;
+	if (own && dig_gate(own, w, nr, fits, u, item))
+		return true;
+	for (g = first_gate(w->sched); g; g = g->next)
+		if (g != own && dig_gate(g, w, nr, fits, u, item))
+			return true;
+	return false;
 }
 
 const struct mechanism gate_mechanism = {
 	.name = "gate",
 	.of_worker = MECHANISM_DATA(struct gate_holder),
 	.of_sched = MECHANISM_DATA(struct gate_sched),
-	.uses = "quota",
+	.uses = "quota far",
 	.close = gate_free_all,
 	.enter = enter_idle,
 	.take = gate_take_any,

@@ -56,10 +56,8 @@ const char *gate_pass_text(enum gate_pass pass)
 {
 	static const char *const text[] = {
 		[GATE_PASS_FULL] = "no room",
-		[GATE_PASS_JOIN] = "join",
-		[GATE_PASS_PLACE] = "place",
-		[GATE_PASS_PRIORITY] = "priority",
-		[GATE_PASS_GOES_ON] = "continuation",
+		[GATE_PASS_PART] = "part",
+		[GATE_PASS_URGENT] = "urgent",
 		[GATE_PASS_DEADLINE] = "deadline",
 		[GATE_PASS_CANCELLED] = "cancelled",
 	};

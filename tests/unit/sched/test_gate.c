@@ -88,6 +88,16 @@ static bool has_token(int id)
 	return a_load(&gate_of(&workers[id])->gate, relaxed) == gate;
 }
 
+/* Worker id meets an item; 0: one that may not wait. */
+static bool meets(int id, uint64_t item)
+{
+	return gate_enter(gate, &workers[id],
+			  (struct gate_item){ .item = item,
+					      .why = GATE_PASS_URGENT,
+					      .node = GATE_HERE,
+					      .ring = GATE_NORMAL });
+}
+
 /* An idle worker looks. 0: there is nothing that it may run. */
 static uint64_t look(int id)
 {
@@ -113,11 +123,8 @@ static uint32_t nr_running(void)
 static void start_shut(uint64_t (*away_ns)(const struct worker *w))
 {
 	start(1, away_ns);
-	ok(gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN) && has_token(0),
-	   "the first one has the token");
-	ok(!gate_enter(gate, &workers[1], 3, GATE_PASS_FULL) &&
-		   !gate_enter(gate, &workers[1], 5, GATE_PASS_FULL),
-	   "what others meet lies aside");
+	ok(meets(0, 0) && has_token(0), "the first one has the token");
+	ok(!meets(1, 3) && !meets(1, 5), "what others meet lies aside");
 }
 
 static void a_token_is_taken_back(void)
@@ -153,16 +160,14 @@ static void a_late_holder_gives_nothing(void)
 	gate_release(&workers[0]);
 	gate_give_up(&workers[0]);
 	ok(nr_running() == 1 && has_token(1), "and gives no token");
-	ok(!gate_enter(gate, &workers[0], 7, GATE_PASS_FULL),
-	   "what it meets lies aside");
+	ok(!meets(0, 7), "what it meets lies aside");
 	ok(!look(2), "the gate is shut");
 	ok(gate_next(&workers[1], &item) && item == 5 &&
 		   gate_next(&workers[1], &item) && item == 7,
 	   "who has the token takes all of it");
 	ok(!gate_next(&workers[1], &item) && !nr_running(),
 	   "and gives the token once");
-	ok(gate_enter(gate, &workers[0], 9, GATE_PASS_FULL) && has_token(0) &&
-		   nr_running() == 1,
+	ok(meets(0, 9) && has_token(0) && nr_running() == 1,
 	   "then the late one may have it");
 	end();
 }
@@ -171,10 +176,9 @@ static void a_late_holder_gives_nothing(void)
 static void the_right_holder_loses_it(void)
 {
 	start(2, told_away);
-	gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN);
-	gate_enter(gate, &workers[1], 0, GATE_PASS_JOIN);
-	ok(!gate_enter(gate, &workers[2], 3, GATE_PASS_FULL),
-	   "both tokens are given");
+	meets(0, 0);
+	meets(1, 0);
+	ok(!meets(2, 3), "both tokens are given");
 	away[1] = GATE_AWAY_NS;
 	away[2] = 2 * GATE_AWAY_NS;
 	is(look(2), 3, "one is taken back");

@@ -174,7 +174,7 @@ static void take_tokens(uint32_t cap)
 			continue;
 		g->most_running = cap;
 		g->nr_held += play.passes ? 400 : 600;
-		g->nr_over[GATE_PASS_JOIN] += play.passes ? 600 : 400;
+		g->nr_over[GATE_PASS_DEADLINE] += play.passes ? 600 : 400;
 	}
 }
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+/* The rings of a gate, and who may take from them; all under its lock. */
+#ifndef MECHANISM_GATE_RING_H
+#define MECHANISM_GATE_RING_H
+
+#include "mechanism/gate/gate.h"
+
+/* No memory yet. False: there is none for the rings. */
+bool ring_init_all(struct gate *g);
+void ring_free_all(struct gate *g);
+
+/* False: it is as large as it gets, or there is no memory. */
+bool ring_put(struct gate *g, const struct worker *w, struct gate_item i);
+
+/*
+ * The oldest item of a ring that the worker may take from, of its own node
+ * first. is_idle: planned items of other nodes, too, where far.h allows it.
+ */
+bool ring_take(struct gate *g, const struct worker *w, bool is_idle,
+	       uint64_t *item);
+
+/* A bit for each deque that the worker would have such an item from. */
+unsigned ring_has(const struct gate *g, const struct worker *w);
+
+/* As gate_dig(), of one gate. */
+bool ring_dig(struct gate *g, const struct worker *w, uint32_t nr,
+	      bool (*fits)(uint64_t item, const void *u), const void *u,
+	      uint64_t *item);
+
+static inline uint32_t ring_nr(const struct gate_ring *r)
+{
+	return a_load(&r->nr, relaxed);
+}
+
+#endif
