@@ -351,7 +351,8 @@ static const struct option_row rows[] = {
 	  .unit = "s",
 	  .help = "when no body, task or run has ended for so long although "
 		  "some are under way, the log is told once what lkdf_why() "
-		  "says, as errors; 0: nobody watches" },
+		  "says, as errors, and with order the program ends then; 0: "
+		  "nobody watches" },
 	{ .name = "kinds",
 	  .type = OPTION_BOOL,
 	  AT(kinds),
@@ -443,11 +444,16 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
-/* Every program obeys the options of lkdf check. */
-static bool is_before_final(const struct option_row *row)
+/*
+ * Every program obeys the options of lkdf check. The row of stall comes behind
+ * that of order.
+ */
+static bool is_before_final(const struct option_row *row,
+			    const struct options *o)
 {
 	return row->offset == offsetof(struct options, order) ||
-	       row->offset == offsetof(struct options, check);
+	       row->offset == offsetof(struct options, check) ||
+	       (o->order && row->offset == offsetof(struct options, stall));
 }
 
 /* There is one thread, and neither a clock nor the kernel decides anything. */
@@ -469,7 +475,7 @@ int config_read(const char *text, struct options *o)
 		o->ask = 0;
 	rc = option_parse(rows, ARRAY_SIZE(rows), text, o);
 	for (i = 0; i < ARRAY_SIZE(rows) && !rc; i++)
-		if (!o->final || is_before_final(&rows[i]))
+		if (!o->final || is_before_final(&rows[i], o))
 			rc = read_variable(&rows[i], o);
 	if (o->check && !o->order)
 		o->order = 1;

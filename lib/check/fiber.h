@@ -67,6 +67,10 @@ int fiber_run(struct check *ch, struct check_call *call,
 
 /* Around the program's function: its locks and atomics give no order there. */
 void check_enter(struct check *ch);
+
+/* In it: from here to its end they do, for threads that lkdf knows nothing of.
+ */
+void check_confide(struct check *ch);
 void check_leave(struct check *ch);
 
 /* Memory for nr tokens, zeroed; NULL: none is left. */

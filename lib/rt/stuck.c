@@ -27,18 +27,19 @@ static int count_threads(void)
 }
 
 /* Nobody else is here who could signal an event. */
-static bool is_only_thread(void)
+static bool is_only_thread(const struct lkdf *rt)
 {
 	int nr = count_threads();
 
-	return nr == 1 || (nr == 2 && __tsan_acquire);
+	return nr > 0 &&
+	       nr <= 1 + (__tsan_acquire != NULL) + (rt->watch != NULL);
 }
 
 void stuck_tell(struct lkdf *rt)
 {
 	bool in_body = thread_self()->executor != NULL;
 
-	if (!is_only_thread())
+	if (!is_only_thread(rt))
 		return;
 	log_text(&rt->log, LKDF_LOG_ERROR,
 		 "deadlock: nothing is ready or under way, and the only thread "
@@ -47,4 +48,14 @@ void stuck_tell(struct lkdf *rt)
 	why_log(rt, "deadlock");
 	fflush(NULL);
 	_exit(STUCK_STATUS);
+}
+
+/* A body may wait in stdio, so what is in its buffers is lost. */
+void stuck_stalled(struct lkdf *rt)
+{
+	log_text(&rt->log, LKDF_LOG_ERROR,
+		 "stall: with one thread the program does not go on: a body "
+		 "that waits for another one, or for the thread that runs it, "
+		 "by other means than lkdf's cannot be checked");
+	_exit(STALL_STATUS);
 }

@@ -10,6 +10,9 @@
 /* The exit status of a program that ends so; lkdf check knows it. */
 #define STUCK_STATUS 70
 
+/* And of one that options order and stall have ended. */
+#define STALL_STATUS 71
+
 struct lkdf;
 
 /*
@@ -17,5 +20,11 @@ struct lkdf;
  * told what lkdf_why() says, and the process ends; else it comes back.
  */
 void stuck_tell(struct lkdf *rt);
+
+/*
+ * The thread of option stall has told that nothing ends: with option order
+ * nobody is left to change that, and the process ends.
+ */
+void stuck_stalled(struct lkdf *rt);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/helper.h"
 #include "base/options.h"
 #include "core/watch.h"
+#include "rt/stuck.h"
 #include "rt/why.h"
 #include "scope/scope.h"
 
@@ -59,6 +60,8 @@ static void look_at_runtime(struct watch *w, struct seen *seen)
 	} else if (!seen->is_told && now - seen->since_ns >= w->patience_ns) {
 		seen->is_told = true;
 		tell_stall(w->rt);
+		if (w->rt->sched.order.is_on)
+			stuck_stalled(w->rt);
 	}
 }
 
@@ -77,7 +80,7 @@ static bool has_open(struct watch *w)
 static void *watch_main(void *arg)
 {
 	struct watch *w = arg;
-	struct seen seen = { 0 };
+	struct seen seen = { count_ended(w), clock_now_ns(), false };
 
 	pthread_setname_np(pthread_self(), "lkdf/stall");
 	while (!(a_load(&w->word, relaxed) & WATCH_STOP)) {

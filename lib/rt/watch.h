@@ -4,6 +4,7 @@
  * says when nothing has ended for so many seconds although something is open:
  * no body, task, run or wave. It tells again when something has ended since,
  * and all stands still once more. While nothing is open it sleeps.
+ * With option order, where nobody else could go on, the program ends then.
  */
 #ifndef RT_WATCH_H
 #define RT_WATCH_H

@@ -2,6 +2,7 @@
 #include "task/then.h"
 
 #include "base/err.h"
+#include "check/fiber.h"
 #include "core/failure.h"
 #include "core/ops.h"
 #include "core/runtime.h"
@@ -134,6 +135,10 @@ int task_hold(struct lkdf_ctx *c, struct lkdf_event *e)
 	t->hold = *e;
 	t->link.flags |= TASK_HOLDS;
 	c->after = AFTER_LOOK;
+	/* It gives work to a thread of the program, by a lock or as it starts.
+	 */
+	if (unlikely(rt_of(t)->check != NULL))
+		check_confide(rt_of(t)->check);
 	return 0;
 }
 

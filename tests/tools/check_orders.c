@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Programs for lkdf check, see test_check.sh: check_orders lock|order|stuck,
- * and 1 for what is right.
+ * Programs for lkdf check, see test_check.sh: check_orders
+ * lock|order|stuck|thread, and 1 for what is right.
  */
 #include <lkdf/lkdf.h>
 #include <pthread.h>
@@ -67,6 +67,40 @@ static void wait_for_ever(void)
 	must(lkdf_event_wait(e, -1));
 }
 
+static void *writes_beside(void *arg)
+{
+	shared++;
+	return arg;
+}
+
+/* A thread of its own, which is over before the body goes on, or is not. */
+static int starts_thread(struct lkdf_ctx *c, void *arg)
+{
+	pthread_t thread;
+
+	(void)c;
+	(void)arg;
+	if (pthread_create(&thread, NULL, writes_beside, NULL))
+		return 0;
+	if (!is_right)
+		shared++;
+	pthread_join(thread, NULL);
+	shared++;
+	return 0;
+}
+
+static void submit_starter(void)
+{
+	struct lkdf_kind *k;
+
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "starter",
+				   .fn = starts_thread),
+			      &k));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -77,6 +111,8 @@ int main(int argc, char **argv)
 		submit_two(locks, NULL, NULL);
 	else if (!strcmp(argv[1], "order"))
 		submit_two(says, "one", "two");
+	else if (!strcmp(argv[1], "thread"))
+		submit_starter();
 	else
 		wait_for_ever();
 	return 0;

@@ -74,6 +74,12 @@ for cc in gcc clang; do
 	judge 0 'reports left out' "$cc: a lock that both hold excludes them" \
 		-- "$orders" lock 1
 	judge 1 'lkdf check: race:' "$cc: a race beside a lock" -- "$orders" lock 0
+	judge 0 'reports left out, [0-9]*: of a thread that a body has started; --atomics tells of those' \
+		"$cc: a body has a thread of its own" -- "$orders" thread 1
+	judge 0 'nothing was found' "$cc: its orders, with --atomics" \
+		--atomics -- "$orders" thread 1
+	judge 1 'race: .*task "starter"' "$cc: and its race" \
+		--atomics -- "$orders" thread 0
 done
 [ $nr_compilers -gt 0 ] ||
 	skip "races of a program" "no compiler here has -fsanitize=thread"
@@ -98,6 +104,8 @@ LKDF_ORDER=${seed:-1} "$orders" order 0 >"$dir/again"
 ok $? "the seed that it names has that outcome" "$dir/again"
 judge 1 '^lkdf check: deadlock with seed 1' "a deadlock" -- "$orders" stuck 0
 judge 2 'which command' "no command"
+judge 2 '.-patience: expected 0 to 86400' "a patience that is none" \
+	--patience -1 -- "$orders" stuck 0
 judge 127 'cannot start' "a program that is not there" -- "$dir/nowhere"
 cp "$orders" "$dir/raised" && chmod u+s "$dir/raised"
 judge 2 'set-user-ID' "a program with raised rights" -- "$dir/raised" order 0

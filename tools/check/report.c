@@ -25,43 +25,70 @@ static const char *between(const char *text, const char *a, const char *b,
 	return end;
 }
 
-/* The name of "thread T12", which a line below the stacks has. */
-static void name_of(const char *text, const char *thread, char *to)
+/* An access of the report. */
+struct side {
+	char thread[64]; /* "main thread" or "thread T12" */
+	char held[REPORT_NAME]; /* "(mutexes: write M1)" */
+	const char *stack; /* its first line; NULL: there is none */
+};
+
+static bool is_main_thread(const struct side *s)
+{
+	return !strncmp(s->thread, "main thread", 11);
+}
+
+/* The lines below the stacks that tell of the thread; NULL: there are none. */
+static const char *about(const char *text, const struct side *s)
 {
 	char head[96];
 
-	if (!strncmp(thread, "main thread", 11)) {
-		snprintf(to, REPORT_NAME, "the main thread");
-		return;
-	}
-	snprintf(head, sizeof(head), "\n  Thread %s '", thread + 7);
-	if (!between(text, head, "' (tid", to, REPORT_NAME))
-		snprintf(to, REPORT_NAME, "%s of the program", thread);
+	if (strncmp(s->thread, "thread ", 7))
+		return NULL;
+	snprintf(head, sizeof(head), "\n  Thread %s ", s->thread + 7);
+	text = strstr(text, head);
+	return text ? text + strlen(head) : NULL;
 }
 
-/* A line "... by thread T3 (mutexes: write M1):". Returns what is behind it.
- */
-static const char *read_side(const char *text, const char *at, char *name,
-			     char *held, size_t size)
+/* A fiber has a name, and no number in the kernel. */
+static bool name_of(const char *text, const struct side *s, char *to)
+{
+	const char *line = about(text, s), *end;
+
+	if (is_main_thread(s)) {
+		snprintf(to, REPORT_NAME, "the main thread");
+		return false;
+	}
+	end = line && *line == '\''
+		      ? between(line, "'", "' (tid=", to, REPORT_NAME)
+		      : NULL;
+	if (end && !strncmp(end + strlen("' (tid="), "0,", 2))
+		return true;
+	snprintf(to, REPORT_NAME, "%s of the program", s->thread);
+	return false;
+}
+
+/* A line "... by thread T3 (mutexes: write M1):". False: it is none. */
+static bool read_side(const char *at, struct side *s)
 {
 	const char *by = strstr(at, " by "),
 		   *end = by ? strchr(by, '\n') : NULL;
-	char thread[64];
 	size_t n;
 
-	held[0] = '\0';
 	if (!end)
-		return NULL;
+		return false;
 	by += 4;
 	n = strcspn(by, "(:\n");
 	while (n && by[n - 1] == ' ')
 		n--;
-	snprintf(thread, sizeof(thread), "%.*s", (int)n, by);
-	name_of(text, thread, name);
+	snprintf(s->thread, sizeof(s->thread), "%.*s", (int)n, by);
 	if (by + n < end)
-		snprintf(held, size, "%.*s", (int)(end - by - (long)n), by + n);
-	return end;
+		snprintf(s->held, sizeof(s->held), "%.*s",
+			 (int)(end - by - (long)n), by + n);
+	s->stack = end + 1;
+	return true;
 }
+
+/* ---- what need not be so ------------------------------------------------ */
 
 /* Both sides have one "M17". */
 static bool share_mutex(char *a, const char *b)
@@ -81,9 +108,123 @@ static bool share_mutex(char *a, const char *b)
 	return false;
 }
 
-bool report_read(char *text, struct report *r)
+/* With clang functions that the sanitizer intercepts are in the program. */
+static bool is_intercepted(const char *line)
 {
-	char held[2][REPORT_NAME];
+	static const char *const names[] = {
+		"memcpy",  "memmove", "memset",
+		"memcmp",  "memchr",  "strlen",
+		"strcpy",  "strncpy", "strcmp",
+		"strcat",  "read",    "write",
+		"pread",   "pwrite",  "readv",
+		"writev",  "recv",    "send",
+		"recvmsg", "sendmsg", "fread",
+		"fwrite",  "free",    "realloc",
+		"puts",	   "qsort",   "pthread_mutex_lock",
+	};
+	char head[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(head, sizeof(head), "#0 %s <null> (", names[i]);
+		if (strstr(line, head))
+			return true;
+	}
+	return strstr(line, "libsanitizer/") || strstr(line, " __interceptor_");
+}
+
+/* It is the sanitizer's own, the library's, or libc's, or has no line. */
+static bool is_outside(const char *frame, size_t size)
+{
+	char line[REPORT_NAME];
+	const char *module;
+
+	snprintf(line, sizeof(line), "%.*s", (int)size, frame);
+	module = strrchr(line, '(');
+	if (module && !strncmp(module, "(BuildId", 8)) {
+		line[module - line] = '\0';
+		module = strrchr(line, '(');
+	}
+	if (!module)
+		return false;
+	if (is_intercepted(line))
+		return true;
+	if (!strstr(module, ".so"))
+		return false;
+	return strstr(module, "libtsan.so") || strstr(module, "liblkdf.so") ||
+	       strstr(module, "libc.so") || strstr(line, "<null> (");
+}
+
+/*
+ * The program is nowhere on the stack: a library that is not compiled for the
+ * sanitizer touches the bytes, and may order that by what is not seen.
+ */
+static bool is_of_library(const char *stack)
+{
+	bool has_frame = false;
+	size_t n;
+
+	for (; stack && !strncmp(stack, "    #", 5); stack += n + 1) {
+		n = strcspn(stack, "\n");
+		if (!is_outside(stack, n))
+			return false;
+		has_frame = true;
+		if (!stack[n])
+			break;
+	}
+	return has_frame;
+}
+
+/* A body has started it: on the stack of that, below a fiber, is liblkdf. */
+static bool is_started_by_body(const char *text, const struct side *s)
+{
+	const char *line = about(text, s), *by, *end;
+	char stack[16 * REPORT_NAME];
+
+	if (!line || *line == '\'')
+		return false;
+	end = strstr(line, "\n\n");
+	snprintf(stack, sizeof(stack), "%.*s",
+		 (int)(end ? end - line : (long)strlen(line)), line);
+	by = strstr(stack, "created by ");
+	return by && strncmp(by, "created by main", 15) &&
+	       strstr(by, "liblkdf.so");
+}
+
+static enum report_none why_none(const struct reports *all, const char *text,
+				 struct side side[2])
+{
+	int i;
+
+	if (strstr(text, "Location is TLS"))
+		return NONE_OWN;
+	if (share_mutex(side[0].held, side[1].held))
+		return NONE_LOCK;
+	for (i = 0; i < 2; i++) {
+		if (is_of_library(side[i].stack))
+			return NONE_LIBRARY;
+		if (!all->hears_atomics && is_started_by_body(text, &side[i]))
+			return NONE_STARTED;
+	}
+	return NONE_NOT;
+}
+
+static void read_race(const struct reports *all, const char *text,
+		      const char *at, struct report *r)
+{
+	struct side side[2] = { 0 };
+
+	if (!read_side(at, &side[0]))
+		return;
+	name_of(text, &side[0], r->first);
+	at = strstr(at, "\n  Previous ");
+	if (at && read_side(at + 1, &side[1]))
+		name_of(text, &side[1], r->second);
+	r->none = why_none(all, text, side);
+}
+
+bool report_read(const struct reports *all, const char *text, struct report *r)
+{
 	const char *at = strstr(text, MARK);
 
 	memset(r, 0, sizeof(*r));
@@ -94,16 +235,8 @@ bool report_read(char *text, struct report *r)
 		r->is_race ? "SUMMARY: ThreadSanitizer: data race "
 			   : "SUMMARY: ThreadSanitizer: ",
 		"\n", r->place, sizeof(r->place));
-	if (!r->is_race)
-		return true;
-	at = read_side(text, at, r->first, held[0], sizeof(held[0]));
-	if (at)
-		at = strstr(at, "\n  Previous ");
-	if (at)
-		at = read_side(text, at + 1, r->second, held[1],
-			       sizeof(held[1]));
-	r->is_none = strstr(text, "Location is TLS") ||
-		     (at && share_mutex(held[0], held[1]));
+	if (r->is_race)
+		read_race(all, text, at, r);
 	return true;
 }
 
@@ -164,14 +297,14 @@ static bool note_pair(struct reports *all, const char *key)
 	return true;
 }
 
-static void tell_one(struct reports *all, char *text, FILE *out)
+static void tell_one(struct reports *all, const char *text, FILE *out)
 {
 	struct report r;
 
-	if (!report_read(text, &r))
+	if (!report_read(all, text, &r))
 		return;
-	if (r.is_none) {
-		all->nr_none++;
+	if (r.none) {
+		all->nr_none[r.none]++;
 		return;
 	}
 	all->nr++;
@@ -205,6 +338,15 @@ void reports_tell(struct reports *all, char *log, FILE *out)
 	}
 }
 
+static const char *const none_texts[NR_NONE] = {
+	[NONE_LOCK] = "their sides hold one lock",
+	[NONE_OWN] = "the bytes are a thread's own",
+	[NONE_STARTED] = "of a thread that a body has started; --atomics tells "
+			 "of those",
+	[NONE_LIBRARY] = "of a library that is not compiled with "
+			 "-fsanitize=thread, whose orders are not seen",
+};
+
 void reports_end(struct reports *all, FILE *out)
 {
 	unsigned i;
@@ -213,11 +355,10 @@ void reports_end(struct reports *all, FILE *out)
 		if (all->count[i] > 1)
 			fprintf(out, "lkdf check: %u times: %s\n",
 				all->count[i], all->seen[i]);
-	if (all->nr_none)
-		fprintf(out,
-			"lkdf check: %u reports left out: their sides hold one "
-			"lock, or the bytes are a thread's own\n",
-			all->nr_none);
+	for (i = 0; i < NR_NONE; i++)
+		if (all->nr_none[i])
+			fprintf(out, "lkdf check: reports left out, %u: %s\n",
+				all->nr_none[i], none_texts[i]);
 	free(all->seen);
 	free(all->count);
 }

@@ -8,24 +8,34 @@
 
 #define REPORT_NAME 320
 
+/* Why a report is left out: what it says need not be so. */
+enum report_none {
+	NONE_NOT, /* it is told */
+	NONE_LOCK, /* both sides hold one mutex or token */
+	NONE_OWN, /* bytes of a thread's own, which fibers share */
+	NONE_STARTED, /* a thread that a body has started, but see --atomics */
+	NONE_LIBRARY, /* a library whose own orders are not seen */
+	NR_NONE
+};
+
 /* Two accesses, or what else the sanitizer tells of. */
 struct report {
 	char first[REPORT_NAME], second[REPORT_NAME]; /* who; "": not known */
 	char place[REPORT_NAME]; /* file, line and function */
 	bool is_race;
-	/* Both hold one mutex or token, or the bytes are a thread's own. */
-	bool is_none;
+	enum report_none none;
 };
 
 struct reports {
-	unsigned nr, nr_none; /* told, and left out */
+	bool hears_atomics; /* --atomics; the caller sets it */
+	unsigned nr, nr_none[NR_NONE]; /* told, and left out */
 	char (*seen)[3 * REPORT_NAME]; /* pairs that were told */
 	unsigned nr_seen;
 	unsigned *count; /* of each */
 };
 
-/* Reads one report, which it changes; false: it is none. */
-bool report_read(char *text, struct report *r);
+/* Reads one report; false: it is none. */
+bool report_read(const struct reports *all, const char *text, struct report *r);
 
 /* Tells on out what is new in the log. */
 void reports_tell(struct reports *all, char *log, FILE *out);

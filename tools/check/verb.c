@@ -21,18 +21,25 @@
 
 static const char verb[] = "check";
 
-#define DEADLOCK 70 /* the status of a program that serial mode ends so */
+/* The statuses of a program that option order ends: nobody is left to go on,
+ * and nothing has ended for --patience seconds. */
+#define DEADLOCK 70
+#define STANDS_STILL 71
 #define MAX_ORDERS 1000000
+#define MAX_PATIENCE 86400
 
 struct check_opts {
 	struct cli_common common;
-	long orders;
+	long orders, patience;
 	bool is_atomics;
 };
 
 static const struct cli_row rows[] = {
 	{ "orders", 'n', CLI_INT, offsetof(struct check_opts, orders), "N",
 	  "in N orders, seeds 1 to N; outputs are compared" },
+	{ "patience", 'p', CLI_INT, offsetof(struct check_opts, patience), "S",
+	  "end the program when no body has ended for S seconds; 0: never; "
+	  "default 60" },
 	{ "atomics", 'a', CLI_FLAG, offsetof(struct check_opts, is_atomics),
 	  NULL, "the program's own atomics and locks give order, too" },
 };
@@ -67,6 +74,7 @@ struct checking {
 	char dir[64]; /* of the sanitizer's logs */
 	struct reports reports;
 	unsigned nr_findings;
+	bool stands_still;
 };
 
 /* ---- the program -------------------------------------------------------- */
@@ -165,6 +173,8 @@ static void set_environment(const struct checking *c, unsigned long seed)
 
 	snprintf(text, sizeof(text), "%lu", seed);
 	setenv("LKDF_ORDER", text, 1);
+	snprintf(text, sizeof(text), "%ld", c->o->patience);
+	setenv("LKDF_STALL", text, 1);
 	if (!c->has_tsan)
 		return;
 	setenv("LKDF_CHECK", c->o->is_atomics ? "atomics" : "yes", 1);
@@ -255,6 +265,13 @@ static void take_logs(struct checking *c)
 
 static void judge_status(struct checking *c, const struct run *r)
 {
+	if (r->status == STANDS_STILL) {
+		c->stands_still = true;
+		fprintf(stderr,
+			"lkdf check: cannot check %s: no body has ended for "
+			"%ld s; --patience waits longer\n",
+			c->argv[0], c->o->patience);
+	}
 	if (r->status != DEADLOCK)
 		return;
 	c->nr_findings++;
@@ -364,7 +381,7 @@ static int run_one(struct checking *c)
 
 int verb_check(int argc, char **argv)
 {
-	struct check_opts o = { .orders = 0 };
+	struct check_opts o = { .patience = 60 };
 	struct checking c = { .o = &o };
 	struct cli_error e = { verb, CLI_USAGE, NULL, "lkdf check --help" };
 	int code, status;
@@ -375,6 +392,9 @@ int verb_check(int argc, char **argv)
 		return cli_fail(&e, "which command?");
 	if (o.orders < 0 || o.orders > MAX_ORDERS)
 		return cli_fail(&e, "--orders: expected 1 to 1000000");
+	if (o.patience < 0 || o.patience > MAX_PATIENCE)
+		return cli_fail(&e, "--patience: expected 0 to 86400");
+	c.reports.hears_atomics = o.is_atomics;
 	c.argv = argv + 1;
 	code = look_at_program(&c);
 	if (code)
@@ -388,6 +408,8 @@ int verb_check(int argc, char **argv)
 	reports_end(&c.reports, stderr);
 	if (c.reports.nr || c.nr_findings)
 		return CLI_FINDINGS;
+	if (c.stands_still)
+		return CLI_FAILED;
 	if (!o.common.is_quiet && status != CLI_NO_EXEC &&
 	    status != CLI_NOT_FOUND)
 		fprintf(stderr, "lkdf check: nothing was found\n");

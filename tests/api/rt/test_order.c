@@ -367,6 +367,40 @@ static void a_deadlock_ends_the_program(void)
 	}
 }
 
+/* ---- bodies that wait for others ---------------------------------------- */
+
+static int pauses(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	(void)arg;
+	for (;;)
+		pause();
+	return 0;
+}
+
+static void pause_for_ever(struct lkdf *rt)
+{
+	api_call(rt, api_kind(rt, "pauses", pauses, 0, 0), NULL);
+}
+
+static void stall_ends_the_program(void)
+{
+	char out[4096];
+
+	is(status_of("order=5,stall=1", pause_for_ever, out, sizeof(out)), 71,
+	   "order and stall: a body that waits for ever ends the program");
+	ok(strstr(out, "stall: nothing has ended for 1 s"), "and says when");
+	ok(strstr(out, "cannot be checked"), "and why");
+	is(status_of("order=5,stall=60", wait_for_ever, out, sizeof(out)), 70,
+	   "a deadlock is seen at once, with stall, too");
+	setenv("LKDF_STALL", "1", 1);
+	setenv("LKDF_ORDER", "5", 1);
+	is(status_of("workers=2,final", pause_for_ever, out, sizeof(out)), 71,
+	   "with LKDF_ORDER a program with final obeys LKDF_STALL");
+	unsetenv("LKDF_ORDER");
+	unsetenv("LKDF_STALL");
+}
+
 /* ---- options ------------------------------------------------------------ */
 
 static void the_variable_wins(void)
@@ -386,6 +420,7 @@ int main(void)
 	tap_start(120);
 	the_variable_wins();
 	a_deadlock_ends_the_program();
+	stall_ends_the_program();
 	time_goes_on_where_nothing_is_ready();
 	seeds_give_many_orders_and_one_gives_one();
 	return tap_end();

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
+# lkdf check says nothing of the examples in C, each of which is right. Bodies of two
+# of them wait for what serial mode cannot give, and a line says that.
+# shellcheck source=tests/tools/tap.sh
+. "$(dirname "$0")/tap.sh"
+examples=Documentation/examples
+
+for cc in gcc clang none; do
+	command -v $cc >/dev/null || continue
+	echo 'int main(void) { return 0; }' >"$dir/none.c"
+	$cc -fsanitize=thread -o "$dir/none" "$dir/none.c" 2>"$dir/log" && break
+done
+if [ ! -x "$dir/none" ]; then
+	skip "examples are silent" "no compiler here has -fsanitize=thread"
+	echo "1..$nr"
+	exit 0
+fi
+
+# compile SOURCE...: the program is $dir/program
+compile() {
+	rm -f "$dir/program"
+	$cc -g -O1 -fsanitize=thread -std=c11 -D_GNU_SOURCE -Ilib/include \
+		-o "$dir/program" "$@" -L"$build" -llkdf -lpthread -lm \
+		-Wl,-rpath,"$build" >"$dir/log" 2>&1
+	[ -x "$dir/program" ] || ok 1 "$1 compiles"
+}
+
+# check ARGUMENT...: of lkdf check
+check() {
+	"$limit" 120 "$build/lkdf" check "$@" >"$dir/out" 2>"$dir/got"
+	rc=$?
+}
+
+# silent NAME ARGUMENT...
+silent() {
+	name=$1
+	shift
+	[ -x "$dir/program" ] || return
+	check -- "$dir/program" "$@"
+	[ $rc -eq 0 ] && grep -qx 'lkdf check: nothing was found' "$dir/got" &&
+		! grep -q 'race:' "$dir/got"
+	ok $? "$name is right, and lkdf check says so" "$dir/got"
+}
+
+for source in "$examples"/*.c "$examples"/tutorial/*.c "$examples"/data/*.c \
+	"$examples"/flow/*.c "$examples"/guide/*.c "$examples"/optional/*.c; do
+	name=$(basename "$source" .c)
+	compile "$source"
+	case $name in
+	blocking | scope)
+		check --patience 2 -- "$dir/program"
+		[ $rc -eq 125 ] && grep -q '^lkdf check: cannot check .*: no body has ended for 2 s; --patience waits longer$' "$dir/got" &&
+			grep -q '^lkdf: error: stall: with one thread the program does not go on: ' "$dir/got"
+		ok $? "$name waits for what does not come, and a line says so" \
+			"$dir/got"
+		;;
+	cholesky) silent "$name" --n 96 --block 32 ;;
+	convoy) silent "$name" --lock mutex --kinds 2 --seconds 0.02 ;;
+	*) silent "$name" ;;
+	esac
+done
+
+echo "1..$nr"
+exit $failed
