@@ -36,6 +36,7 @@ INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 LIB_NAMES := $(notdir $(LIB_SO) $(MALLOC_SO)) $(MALLOC_SONAME) $(LIB_SONAME) liblkdf.so liblkdf.a \
 	$(notdir $(GOMP_SO)) $(GOMP_LINKS) \
 	$(if $(HAVE_MPI),$(notdir $(MPI_SO)) $(MPI_LINKS))
+PC_FILES := lkdf.pc lkdf-check.pc
 PC_SED := -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 	-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	-e 's|@URING@|$(URING_LIBS:-l%=lib%)|' \
@@ -66,8 +67,10 @@ install: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(GOMP_SO) $(INSTALL_MPI) $(INSTALL_BIN
 		$(DESTDIR)$(LIBDIR))
 	$(Q)$(INSTALL) -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
 	$(Q)$(INSTALL) -m 644 $(INSTALL_HEADERS) $(DESTDIR)$(INCLUDEDIR)/lkdf
-	$(Q)sed $(PC_SED) lib/lkdf.pc.in >$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
-	$(Q)chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc
+	$(Q)for f in $(PC_FILES); do \
+		sed $(PC_SED) lib/$$f.in >$(DESTDIR)$(PKGCONFIGDIR)/$$f && \
+		chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/$$f || exit 1; \
+	done
 	$(Q)$(INSTALL) -d $(DESTDIR)$(CMAKEDIR)
 	$(Q)for f in $(CMAKE_FILES); do \
 		sed $(CMAKE_SED) lib/$$f.in >$(DESTDIR)$(CMAKEDIR)/$$f && \
@@ -104,7 +107,7 @@ install-strip: install ## the same, stripped
 # for those of /usr and /usr/local.
 uninstall: ## what install has put there
 	$(Q)rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(LIB_NAMES)) \
-		$(DESTDIR)$(PKGCONFIGDIR)/lkdf.pc \
+		$(addprefix $(DESTDIR)$(PKGCONFIGDIR)/,$(PC_FILES)) \
 		$(addprefix $(DESTDIR)$(CMAKEDIR)/,$(CMAKE_FILES)) \
 		$(addprefix $(DESTDIR)$(INCLUDEDIR)/lkdf/,\
 			$(notdir $(INSTALL_HEADERS))) \

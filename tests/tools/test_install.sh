@@ -77,6 +77,27 @@ private() {
 	done
 }
 
+# lkdf check finds the sanitizer in a program with the flags that pkg-config gives.
+# shellcheck disable=SC2046
+checked() {
+	"$@" -Wall -Wextra -Werror -pedantic "$dir/a.c" -o "$dir/checked" \
+		$(pc --cflags --libs lkdf-check) &&
+		is_checked "$dir/checked"
+}
+
+is_checked() {
+	LD_LIBRARY_PATH=$root$prefix/lib/here "$root$prefix/bin/lkdf" check -- "$1" \
+		>"$dir/said" 2>&1
+	rc=$?
+	cat "$dir/said"
+	[ $rc -eq 0 ] && [ "$(cat "$dir/said")" = 'lkdf check: nothing was found' ]
+}
+
+has_tsan() {
+	echo 'int main(void) { return 0; }' |
+		"${CC:-gcc}" -fsanitize=thread -x c - -o "$dir/tsan" 2>/dev/null
+}
+
 # The archive by name, or the linker would take the shared library. hwloc.pc names
 # -ludev, which a shared hwloc needs no more: where libudev-dev is missing it goes.
 # shellcheck disable=SC2046
@@ -158,6 +179,14 @@ if command -v pkg-config >/dev/null; then
 		ok 'a C11 program builds and runs' shared "${CC:-gcc}" -std=c11
 		ok 'a C++17 program builds and runs' shared "${CXX:-g++}" \
 			-std=c++17 -x c++
+		if has_tsan && [ -x "$root$prefix/bin/lkdf" ]; then
+			ok 'a program with lkdf-check is checked' checked \
+				"${CC:-gcc}" -std=c11
+			ok 'and one in C++' checked "${CXX:-g++}" -std=c++17 -x c++
+		else
+			skip 'a program with lkdf-check is checked' \
+				'no thread sanitizer'
+		fi
 		ok 'an installed example finds its library without a variable' found
 		ok 'a C11 program links the archive' static "${CC:-gcc}" \
 			-std=c11
@@ -171,7 +200,7 @@ else
 fi
 # by_cmake TARGET SUFFIX STANDARD VERSION: the program builds and runs
 by_cmake() {
-	src=$dir/cmake-$2
+	src=$dir/cmake-$2-${1#*::}
 	mkdir "$src" && cp "$dir/a.c" "$src/a.$2" || return
 	case $2 in c) lang=C ;; *) lang=CXX ;; esac
 	cat >"$src/CMakeLists.txt" <<END
@@ -197,8 +226,15 @@ if command -v cmake >/dev/null && command -v g++ >/dev/null; then
 	ok 'CMake finds the library for C' by_cmake lkdf::lkdf c 11 "$version"
 	ok 'CMake finds the archive for C++' by_cmake lkdf::static cxx 17 \
 		"$version"
+	if has_tsan && [ -x "$root$prefix/bin/lkdf" ]; then
+		ok 'CMake has lkdf::check' by_cmake lkdf::check cc 17 "$version"
+		ok 'and lkdf check looks into its program' is_checked \
+			"$dir/cmake-cc-check/b/a"
+	else
+		skip 'CMake has lkdf::check' 'no thread sanitizer'
+	fi
 	ok 'the archive needs no shared library' test -z \
-		"$(ldd "$dir/cmake-cxx/b/a" | grep liblkdf)"
+		"$(ldd "$dir/cmake-cxx-static/b/a" | grep liblkdf)"
 	ok 'CMake refuses a version that is too new' too_new
 else
 	skip 'CMake finds the library' 'cmake is not installed'
