@@ -191,6 +191,18 @@ static int join_with_groups(struct lkdf_ctx *c)
 	return task_join(c);
 }
 
+/* 0, or why the body may not wait; if it returns that, the text is its own. */
+static int may_join(struct lkdf_ctx *c)
+{
+	int rc = task_may_join(c);
+
+	if (!rc)
+		return 0;
+	c->has_why = true;
+	c->after = AFTER_LOOK;
+	return rc;
+}
+
 int lkdf_join(struct lkdf_ctx *c)
 {
 	int rc = border_ctx(c, "join");
@@ -199,12 +211,27 @@ int lkdf_join(struct lkdf_ctx *c)
 		return rc;
 	if (likely(task_joins_freely(c) && !c->has_groups))
 		return task_join(c);
-	rc = task_may_join(c);
+	rc = may_join(c);
+	if (rc)
+		return rc;
+	return c->has_groups ? join_with_groups(c) : task_join(c);
+}
+
+int lkdf_join_keep(struct lkdf_ctx *c)
+{
+	int rc = border_ctx(c, "join_keep");
+
 	if (!rc)
-		return c->has_groups ? join_with_groups(c) : task_join(c);
-	c->has_why = true;
-	c->after = AFTER_LOOK;
-	return rc;
+		rc = may_join(c);
+	if (rc)
+		return rc;
+	if (c->has_groups)
+		group_await_all(c);
+	if (c->task) {
+		task_await_children(c->ex, c->task);
+		task_count_anew(c->task);
+	}
+	return 0;
 }
 
 int lkdf_hold(struct lkdf_ctx *c, struct lkdf_event *e)

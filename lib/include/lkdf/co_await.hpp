@@ -88,7 +88,7 @@ template <class... T> struct all_awaiter : awaits {
 			 ...);
 		} catch (...) {
 			// Those that have begun refer to what is here.
-			lkdf_join(s->ctx);
+			lkdf_join_keep(s->ctx);
 			throw;
 		}
 	}
@@ -180,7 +180,7 @@ struct group_awaiter : awaits {
 		if (s->leave(h, e))
 			return true;
 		// It refers to what is here.
-		lkdf_join(s->ctx);
+		lkdf_join_keep(s->ctx);
 		lkdf_event_put(e);
 		return false;
 	}
@@ -246,7 +246,7 @@ struct io_awaiter : awaits {
 		if (s->leave(h, done))
 			return true;
 		// It uses what is here.
-		lkdf_join(s->ctx);
+		lkdf_join_keep(s->ctx);
 		lkdf_event_put(done);
 		return false;
 	}

@@ -153,7 +153,7 @@ template <class A> struct foreign_awaiter : awaits {
 		must(lkdf_spawn_task(s->ctx, &t, &done));
 		if (s->leave(h, done))
 			return true;
-		lkdf_join(s->ctx);
+		lkdf_join_keep(s->ctx);
 		lkdf_event_put(done);
 		return false;
 	}

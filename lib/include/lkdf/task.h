@@ -208,6 +208,18 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *t,
 int lkdf_join(struct lkdf_ctx *c);
 
 /**
+ * lkdf_join_keep() - lkdf_join() that leaves the errors of children alone
+ * @c: context of the body, on the body's own thread
+ *
+ * For a function that waits for a child of its own and asks the child's event:
+ * the errors of other children are those of a later lkdf_join(), of their
+ * events, or the task's.
+ *
+ * Return: 0; -EOVERFLOW and -EDEADLK as lkdf_join().
+ */
+int lkdf_join_keep(struct lkdf_ctx *c);
+
+/**
  * lkdf_hold() - end later: when the body has returned and @e has fired
  * @c: context of the body
  * @e: receives an event with one reference, which lkdf_event_signal() drops;

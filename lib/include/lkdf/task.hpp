@@ -224,7 +224,8 @@ template <class R> class future
 	// c: of the body; nullptr: of another runtime.
 	void wait_in(struct lkdf_ctx *c)
 	{
-		int rc = c ? lkdf_join(c) : 0;
+		// Errors of other children are not this future's to take.
+		int rc = c ? lkdf_join_keep(c) : 0;
 
 		if (look())
 			return;

@@ -175,6 +175,22 @@ static int join_then_look(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+/* The event gives the last one, whatever the first join leaves. */
+static int keep_then_look(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_error e = { .size = sizeof(e) };
+	struct family *f = arg;
+	int i;
+
+	spawn_with_events(c, f);
+	must(lkdf_join_keep(c));
+	f->nr_given += !lkdf_event_error(f->event[f->nr - 1], &e);
+	given(f, lkdf_join(c));
+	for (i = 0; i < f->nr; i++)
+		lkdf_event_put(f->event[i]);
+	return lkdf_join_keep(c);
+}
+
 static void fill_group(struct lkdf_group *g, struct family *f)
 {
 	intptr_t i;
@@ -261,12 +277,11 @@ static int block(uint64_t begin, uint64_t end, void *u)
 	return 0;
 }
 
-static int loop(struct lkdf_ctx *c, void *arg)
+static int loop_by(struct lkdf_ctx *c, struct family *f, uint64_t grain)
 {
-	struct family *f = arg;
 	struct lkdf_for_attr a = {
 		.size = sizeof(a),
-		.range = { 0, (uint64_t)f->nr, 4 },
+		.range = { 0, (uint64_t)f->nr, grain },
 		.fn = block,
 		.u = f,
 	};
@@ -275,20 +290,15 @@ static int loop(struct lkdf_ctx *c, void *arg)
 	return lkdf_join(c);
 }
 
-/* Blocks of one iteration: others may have failed by the time that one stops
- * the loop. */
+static int loop(struct lkdf_ctx *c, void *arg)
+{
+	return loop_by(c, arg, 4);
+}
+
+/* Others may have failed by the time that one stops the loop. */
 static int loop_of_blocks(struct lkdf_ctx *c, void *arg)
 {
-	struct family *f = arg;
-	struct lkdf_for_attr a = {
-		.size = sizeof(a),
-		.range = { 0, (uint64_t)f->nr, 1 },
-		.fn = block,
-		.u = f,
-	};
-
-	given(f, lkdf_for_in(c, &a));
-	return lkdf_join(c);
+	return loop_by(c, arg, 1);
 }
 
 static void spawn_runs(struct lkdf_ctx *c, struct family *f)
@@ -358,6 +368,7 @@ static const struct sort {
 	{ "a join, then no event", join_then_look, BODY, .nr_given = { 1, 1 } },
 	{ "a join, then all events", join_then_look, BODY, .later = true,
 	  .nr_given = { 2, 3 } },
+	{ "one, then an event", keep_then_look, BODY, .nr_given = { 2, 2 } },
 	{ "a group", wait_for_group, BODY, .nr_given = { 1, 1 } },
 	{ "a group that nobody waits for", put_group, BODY,
 	  .nr_given = { 0, 0 } },
