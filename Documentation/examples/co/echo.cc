@@ -32,6 +32,8 @@ static lk::co<size_t> ask(int fd)
 	for (int i = 0; i < 3; i++) {
 		co_await lk::send(fd, text);
 		int64_t n = co_await lk::recv(fd, b);
+		if (n <= 0)
+			throw lk::error(int(n), "the server says nothing");
 		said.append(b, size_t(n));
 	}
 	shutdown(fd, SHUT_WR);

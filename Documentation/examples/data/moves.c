@@ -137,8 +137,8 @@ int main(void)
 
 	rc = lkdf_open("topology=numa:2 core:1", &rt);
 	if (!rc) {
-		lkdf_places(rt, 0, p, 2);
-		rc = move(rt, p[0], p[1]);
+		rc = lkdf_places(rt, 0, p, 2);
+		rc = rc < 2 ? -ENODEV : move(rt, p[0], p[1]);
 		if (!rc)
 			rc = spread(rt, p[0]);
 		if (!rc)

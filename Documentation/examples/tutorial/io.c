@@ -103,11 +103,16 @@ int main(void)
 	int fd = mkstemp(path), rc = -1;
 	struct lkdf *rt;
 
-	if (fd < 0 || lkdf_open(NULL, &rt)) {
-		fprintf(stderr, "%s\n", lkdf_errmsg());
+	if (fd < 0) {
+		perror(path);
 		return 1;
 	}
 	unlink(path);
+	if (lkdf_open(NULL, &rt)) {
+		fprintf(stderr, "%s\n", lkdf_errmsg());
+		close(fd);
+		return 1;
+	}
 	rc = run(rt, fd);
 	if (rc)
 		fprintf(stderr, "%s\n", lkdf_errmsg());
