@@ -183,6 +183,7 @@ void mechanism_sort(struct mechanism_calls *c,
 	};
 	for (nr = 0; rows[nr]; nr++) {
 		check(nr < MAX_MECHANISMS);
+		phase_check_alone(rows, nr);
 		add_row(c, rows[nr], ticks_per_1024ns);
 	}
 }

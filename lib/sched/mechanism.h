@@ -23,7 +23,8 @@
  *
  * Debug builds check that the calls come in this order (phase.h). Every field
  * but the name may be NULL. The engine asks the rows in the order of the table.
- * Fields that say "one row" may be set by one row of a table.
+ * Fields that say "one row" may be set by one row of a table: a debug build
+ * aborts at open where a second one sets one.
  *
  * A mechanism keeps data for each worker, for each node and for the scheduler.
  * Its row states how much; the engine lays it out at start, zeroed, and knows

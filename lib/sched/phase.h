@@ -140,4 +140,30 @@ static inline void phase_check_row(const struct mechanism *m)
 		 "before_sleep without after_wake");
 }
 
+#define CHECK_ALONE(field) \
+	check_as(!one->field || !m->field, #field " is set by two rows")
+
+/* Row nr: of a field for one row the engine would call the last one alone. */
+static inline void phase_check_alone(const struct mechanism *const *rows,
+				     size_t nr)
+{
+	CHECK_ONLY const struct mechanism *m = rows[nr], *one;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		one = rows[i];
+		CHECK_ALONE(keeps);
+		CHECK_ALONE(answers);
+		CHECK_ALONE(wakes_others);
+		CHECK_ALONE(is_watched);
+		CHECK_ALONE(watch);
+		CHECK_ALONE(has_news);
+		CHECK_ALONE(pop);
+		CHECK_ALONE(must_leave);
+		CHECK_ALONE(stand_by);
+		CHECK_ALONE(is_due);
+		CHECK_ALONE(take_due);
+	}
+}
+
 #endif

@@ -20,7 +20,8 @@ struct client_sched {
 	/* Any thread: CPUs where threads of the user submit. */
 	_Atomic(uint64_t) clients;
 
-	/* Set at start: a CPU that others keep is left alone for so long. */
+	/* Set at start: a CPU that others keep is left alone for so long. 0:
+	 * the library is built without the mechanism, and nobody looks. */
 	uint64_t crowded_ticks;
 };
 
@@ -56,11 +57,15 @@ static inline uint64_t client_trace(uint64_t bit)
 /* A client submits: its CPU is noted, so that workers give it way. */
 static inline void client_comes(struct sched *s)
 {
-	uint64_t bit = client_bit(), both = bit | client_trace(bit);
-	_Atomic(uint64_t) *clients = &client_in(s)->clients;
+	struct client_sched *c = client_in(s);
+	uint64_t bit, both;
 
-	if ((a_load(clients, relaxed) & both) != both)
-		a_or(clients, both, relaxed);
+	if (unlikely(!c->crowded_ticks))
+		return;
+	bit = client_bit();
+	both = bit | client_trace(bit);
+	if ((a_load(&c->clients, relaxed) & both) != both)
+		a_or(&c->clients, both, relaxed);
 }
 
 /* A client waits, and needs no CPU. */

@@ -40,9 +40,20 @@ static void on_its_cpu(struct sched *s)
 	client_comes(s);
 }
 
-int main(void)
+/* As without the mechanism, whose open() has not been called. */
+static void nobody_looks(void)
 {
 	static struct client_sched clients;
+	static struct sched s = { .data = { [SLOT_CLIENT] = &clients } };
+
+	client_comes(&s);
+	ok(!a_load(&clients.clients, relaxed), "without workers that look "
+					       "nobody is noted");
+}
+
+int main(void)
+{
+	static struct client_sched clients = { .crowded_ticks = 1 };
 	static struct sched s = { .data = { [SLOT_CLIENT] = &clients } };
 	cpu_set_t all;
 	int one, other;
@@ -53,6 +64,7 @@ int main(void)
 	one = first_of(&all, 0);
 	other = first_of(&all, one + 1);
 	pin_to(one);
+	nobody_looks();
 	on_its_cpu(&s);
 	if (other == CPU_SETSIZE || other % 32 == one % 32) {
 		skip("another CPU", "there is none with a bit of its own");

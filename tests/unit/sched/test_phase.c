@@ -232,6 +232,33 @@ static void row_without_after_wake(void)
 	phase_check_row(&(struct mechanism){ .before_sleep = count });
 }
 
+static bool take_due(struct worker *v, uint64_t *item)
+{
+	*item = taken;
+	return v != NULL;
+}
+
+static enum keeping keeps_alone(const struct worker *v)
+{
+	(void)v;
+	return KEEPS_ALONE;
+}
+
+static const struct mechanism due = { .is_due = is_free, .take_due = take_due };
+static const struct mechanism keeps = { .keeps = keeps_alone };
+static const struct mechanism enters = { .enter = count };
+
+static void two_rows_are_due(void)
+{
+	phase_check_alone((const struct mechanism *[]){ &due, &enters, &due },
+			  2);
+}
+
+static void two_rows_keep(void)
+{
+	phase_check_alone((const struct mechanism *[]){ &keeps, &keeps }, 1);
+}
+
 static void row_without_stand_by(void)
 {
 	phase_check_row(&(struct mechanism){ .stand_by = count });
@@ -272,6 +299,8 @@ static const struct {
 	{ "a row with take alone", row_without_has },
 	{ "a row with before_sleep alone", row_without_after_wake },
 	{ "a row with stand_by alone", row_without_stand_by },
+	{ "two rows that say whether a worker is due", two_rows_are_due },
+	{ "two rows that keep work", two_rows_keep },
 };
 
 static void right_ways_pass(void)
@@ -287,6 +316,9 @@ static void right_ways_pass(void)
 	start();
 	is_told_to_stop();
 	is(w.idle.phase, PHASE_BUSY, "it is told to stop");
+	phase_check_alone((const struct mechanism *[]){ &enters, &enters, &due,
+							&keeps },
+			  3);
 	phase_check_row(&(struct mechanism){ .take = take,
 					     .has = has_none,
 					     .before_sleep = count,
