@@ -4,9 +4,13 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/options.h"
+#include "data/facts.h"
+#include "mem/os.h"
+#include "mem/region.h"
 #include "signal/windows.h"
 #include "task/gate.h"
 #include "task/narrow_sets.h"
+#include "topo/topo.h"
 #include "trace/counters.h"
 
 #include <errno.h>
@@ -152,6 +156,25 @@ static bool make_gate(struct narrowing *n, struct narrow_set *s)
 	return is_any;
 }
 
+/* Tokens go first to the node that has the page of the word, see gate.h. */
+static void find_home(const struct narrowing *n, const struct narrow_set *s)
+{
+	const struct lkdf *rt = n->rt;
+	void *page =
+		(void *)(uintptr_t)(s->word & ~(uint64_t)(REGION_PAGE - 1));
+	int os, node;
+
+	if (!s->word || !s->gate || rt->sched.nr_worker_nodes < 2)
+		return;
+	if (!os_where(&page, 1, &os) || os < 0) {
+		gate_set_home(s->gate, -1);
+		return;
+	}
+	for (node = 0; node < rt->topo->nr_nodes; node++)
+		if (rt->topo->node[node].os_node == os)
+			gate_set_home(s->gate, facts_home(rt, node));
+}
+
 static void tell_step(struct narrowing *n, struct worker *w,
 		      struct narrow_set *s)
 {
@@ -200,6 +223,8 @@ static void step_set(struct narrowing *n, struct worker *w,
 	if (cap != s->cap)
 		gate_set_cap(s->gate, cap);
 	s->cap = cap;
+	if (s->narrow.why != NARROW_NOTHING)
+		find_home(n, s);
 	tell_step(n, w, s);
 	if (s == n->trial || narrow_measures(&s->narrow))
 		follow_trial(n, s);

@@ -97,6 +97,11 @@ static void init_gate_on(int nr, uint32_t cap, uint32_t items, bool is_spread)
 	gate.sched = &sched;
 	gate.look_ticks = GATE_LOOK_NS;
 	gate.patience_ticks = GATE_PATIENCE_NS;
+	gate.turn_ticks = GATE_TURN_NS;
+	gate.turn = GATE_TURN;
+	gate.home = -1;
+	a_store(&gate.kept_for, -1, relaxed);
+	gate.nr_turns = 0;
 	a_store(&gate.state, gate_make(cap, 0, 0), relaxed);
 	a_store(&gate.looked_at, 0, relaxed);
 	a_store(&gate.lock.word, 0, relaxed);
@@ -169,6 +174,14 @@ static void init_bound(void)
 {
 	init_gate_on(2, 1, 2, true);
 	is_bound = true;
+}
+
+/* The turn of a node is one body. */
+static void init_turn(void)
+{
+	init_gate_on(2, 1, 3, true);
+	nodes[0].nr_workers = nodes[1].nr_workers = 1;
+	gate.turn = 1;
 }
 
 /* Worker 0 pushes those for others while it is in a body of its own. */
@@ -394,6 +407,32 @@ static void holder_is_far(int id)
 	worker_run(w);
 }
 
+/*
+ * The holder has an item of its own left, but its node's turn is over: the item
+ * lies aside until worker 1, on another node, has had the token.
+ */
+static void turn_is_over(int id)
+{
+	struct worker *w = &workers[id];
+	uint64_t it;
+
+	if (!id) {
+		begin_body(w);
+		plain_store(&payload, 1);
+		worker_push(w, CLASS_NORMAL, link_item(&item[2]));
+		until_aside();
+		body_ends();
+		mc_assert(!gate_next(w, &it) && gate.nr_turns == 1);
+		if (worker_pop(w, &it))
+			run_one(w, it);
+		until_done(2);
+		worker_run(w);
+		return;
+	}
+	run_child(w);
+	worker_run(w);
+}
+
 /* ---- ends ---------------------------------------------------------------- */
 
 static void all_done(void)
@@ -429,6 +468,8 @@ static const struct mc_scenario table[] = {
 	  .must_see = { "aside", "dug" } },
 	{ ROW("a join waits for a token", 2, 3, init_two, join_waits),
 	  .must_see = { "aside", "waited" } },
+	{ ROW("a node's turn is over", 2, 2, init_turn, turn_is_over),
+	  .must_see = { "aside" } },
 	{ ROW("a holder of another node", 2, 3, init_bound, holder_is_far),
 	  .must_see = { "aside" } },
 };

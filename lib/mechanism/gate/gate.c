@@ -51,6 +51,9 @@ static void give_token(struct gate *g, struct worker *w)
 	      !a_load(&gate_of(w)->gate, relaxed));
 	set_state(g, gate_make(gate_cap(state), running, gate_aside(state)));
 	gate_of(w)->since = a_load(&gate_of(w)->nr_gated, relaxed);
+	gate_of(w)->since_ticks = clock_ticks();
+	if (a_load(&g->kept_for, relaxed) == ring_node(w))
+		a_store(&g->kept_for, -1, relaxed);
 	a_store(&gate_of(w)->gate, g, relaxed);
 	if (running > g->most_running)
 		g->most_running = running;
@@ -68,14 +71,13 @@ static bool take_token(struct gate *g, struct worker *w)
 				      gate_aside(state)));
 }
 
+/* False: there is no room. *is_open: see open_gate(). */
 static bool put_aside(struct gate *g, const struct worker *w,
-		      struct gate_item i)
+		      struct gate_item i, bool *is_open)
 {
-	uint64_t state = state_of(g);
-
 	if (!ring_put(g, w, i))
 		return false;
-	set_state(g, state + 1);
+	*is_open = open_gate(g, state_of(g) + 1);
 	g->nr_aside++;
 	return true;
 }
@@ -99,6 +101,10 @@ bool gate_init(struct gate *g, struct sched *s)
 	g->room_most = GATE_ROOM_MOST;
 	g->look_ticks = sched_ticks(s, GATE_LOOK_NS);
 	g->patience_ticks = sched_ticks(s, GATE_PATIENCE_NS);
+	g->turn_ticks = sched_ticks(s, GATE_TURN_NS);
+	g->turn = GATE_TURN;
+	g->home = -1;
+	a_store(&g->kept_for, -1, relaxed);
 	a_store(&g->state, gate_make((uint32_t)s->nr_workers, 0, 0), relaxed);
 	return ring_init_all(g);
 }
@@ -146,15 +152,17 @@ static bool has_unbound(const struct gate_node *n)
 
 /*
  * A token was given up: as after a push, from any thread. It is for one worker,
- * but a worker that comes may not take what is bound to other nodes.
+ * but a worker that comes may not take what is bound to other nodes. The node
+ * that the token is kept for is told first.
  */
 static void tell_others(struct gate *g, struct worker *w)
 {
 	struct sched *s = g->sched;
+	int first = a_load(&g->kept_for, relaxed), i, k;
 	bool is_told = false, has_woken;
-	int i;
 
-	for (i = 0; i < s->nr_nodes; i++) {
+	for (k = 0; k < s->nr_nodes; k++) {
+		i = (k + (first > 0 ? first : 0)) % s->nr_nodes;
 		has_woken = ring_nr(&g->node[i].ring[GATE_BOUND]) &&
 			    notify_bound(&s->nodes[i]);
 		if (!has_woken && !is_told && has_unbound(&g->node[i]))
@@ -191,15 +199,15 @@ static void pass_by(struct gate *g, struct worker *w, enum gate_pass why)
 
 bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 {
-	bool may_run = true;
+	bool may_run = true, is_open = false;
 	uint64_t state;
 
 	gate_release(w);
 	lock_take(&g->lock);
 	state = state_of(g);
-	if (gate_running(state) < gate_cap(state))
+	if (gate_running(state) < gate_cap(state) && !turn_is_others(g, w))
 		give_token(g, w);
-	else if (i.item && put_aside(g, w, i))
+	else if (i.item && put_aside(g, w, i, &is_open))
 		may_run = false;
 	else
 		pass_by(g, w, i.item ? GATE_PASS_FULL : i.why);
@@ -208,6 +216,8 @@ bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 		gate_begin_body(w);
 	else
 		counter_add(w->executor->counters, COUNTER_ASIDE, 1);
+	if (unlikely(is_open))
+		tell_others(g, w);
 	return may_run;
 }
 
@@ -224,7 +234,7 @@ bool gate_take_next(struct worker *w, uint64_t *item)
 		return false;
 	lock_take(&g->lock);
 	if (a_load(&gate_of(w)->gate, relaxed) == g) {
-		found = take_item(g, w, false, item);
+		found = !turn_ends(g, w) && take_item(g, w, false, item);
 		if (!found)
 			is_open = take_token(g, w);
 	}
@@ -236,42 +246,6 @@ bool gate_take_next(struct worker *w, uint64_t *item)
 }
 
 /* ---- tokens that are taken back ------------------------------------------ */
-
-static bool is_away(const struct worker *w)
-{
-	const struct sched_ops *ops = &w->sched->ops;
-
-	return ops->away_ns && ops->away_ns(w) >= GATE_AWAY_NS;
-}
-
-/* Has any holder come by since somebody looked? */
-static bool is_stuck(struct gate *g, uint64_t seen, uint64_t now)
-{
-	lock_assert_held(&g->lock);
-	if (seen != g->seen) {
-		g->seen = seen;
-		g->seen_at = now;
-	}
-	return now - g->seen_at > g->patience_ticks;
-}
-
-/* A holder that cannot use its token; NULL: all can, as far as is known. */
-static struct worker *find_holder(struct gate *g, uint64_t now)
-{
-	struct worker *v, *holder = NULL, *away = NULL;
-	struct sched *s = g->sched;
-	uint64_t seen = 0;
-
-	for (v = s->workers; v < s->workers + s->nr_workers; v++) {
-		if (a_load(&gate_of(v)->gate, relaxed) != g)
-			continue;
-		seen += a_load(&gate_of(v)->nr_gated, relaxed);
-		holder = v;
-		if (!away && is_away(v))
-			away = v;
-	}
-	return is_stuck(g, seen, now) && !away ? holder : away;
-}
 
 /*
  * Items lie behind a shut gate. True: a token was taken back. The caller takes
@@ -286,7 +260,7 @@ static bool take_back(struct gate *g, struct worker *w)
 		return false;
 	a_store(&g->looked_at, now, relaxed);
 	lock_take(&g->lock);
-	v = find_holder(g, now);
+	v = stuck_holder(g, now);
 	if (v) {
 		take_token(g, v);
 		g->nr_revoked++;
@@ -305,7 +279,8 @@ static bool take_from(struct gate *g, struct worker *w, uint64_t *item)
 	bool found = false;
 
 	lock_take(&g->lock);
-	if (gate_is_open(state_of(g)) && take_item(g, w, true, item)) {
+	if (gate_is_open(state_of(g)) && !turn_is_others(g, w) &&
+	    take_item(g, w, true, item)) {
 		give_token(g, w);
 		found = true;
 	}
@@ -337,12 +312,30 @@ bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 	return false;
 }
 
+/* It goes on with work of its own, and its node's turn may be over. */
+static void look_at_turn(struct worker *w)
+{
+	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
+	bool is_open = false;
+
+	if (w->sched->nr_worker_nodes == 1 || !g ||
+	    !gate_aside(a_load(&g->state, relaxed)))
+		return;
+	lock_take(&g->lock);
+	if (a_load(&gate_of(w)->gate, relaxed) == g && turn_ends(g, w))
+		is_open = take_token(g, w);
+	lock_give(&g->lock);
+	if (is_open)
+		tell_others(g, w);
+}
+
 bool gate_look_around(struct worker *w, uint64_t *item)
 {
 	uint32_t nr = a_load(&gate_of(w)->nr_gated, relaxed);
 	bool is_used = nr != gate_of(w)->seen;
 
 	gate_of(w)->seen = nr;
+	look_at_turn(w);
 	if (is_used && a_load(&gate_of(w)->gate, relaxed))
 		return false;
 	gate_release(w);
@@ -355,7 +348,9 @@ static unsigned has_for(struct gate *g, const struct worker *w)
 	unsigned found;
 
 	lock_take(&g->lock);
-	found = gate_is_open(state_of(g)) ? ring_has(g, w) : 0;
+	found = gate_is_open(state_of(g)) && !turn_is_others(g, w)
+			? ring_has(g, w)
+			: 0;
 	lock_give(&g->lock);
 	return found;
 }
@@ -438,7 +433,8 @@ static bool dig_locked(struct gate *g, struct worker *w, uint32_t nr,
 	bool has_token = a_load(&gate_of(w)->gate, relaxed) == g;
 	uint64_t state = state_of(g);
 
-	if ((!has_token && gate_running(state) >= gate_cap(state)) ||
+	if ((!has_token && (gate_running(state) >= gate_cap(state) ||
+			    turn_is_others(g, w))) ||
 	    !ring_dig(g, w, nr, fits, u, item))
 		return false;
 	set_state(g, state - 1);

@@ -25,8 +25,9 @@
  *	idle worker, sleeps or stands by for a quota: then the ring is empty,
  *	when it has run nothing of the set between two looks at the inbox.
  *
- * Nothing is lost aside. An item is put aside only while all tokens are given,
- * and that is decided under the gate's lock, as is giving one up; so a worker
+ * Nothing is lost aside. An item is put aside while all tokens are given, or
+ * the free one is kept for another node: then who puts it there tells others.
+ * That is decided under the gate's lock, as is giving one up; so a worker
  * that gives its token up sees what was put aside before, and what comes later
  * finds the gate open. An open gate, with items aside and a token free, is a
  * place where work lies as others are: the row below. The thread that opens a
@@ -46,6 +47,12 @@
  * planned one where far.h allows it. So an open gate may have nothing for a
  * worker, which sleeps then: the opener tells each node with bound items.
  *
+ * Tokens travel as in a cohort lock. A token stays on a node for GATE_TURN
+ * bodies or GATE_TURN_NS, and longer while no other node has items. Then its
+ * worker gives it up, and it is kept for a node that has some: the one that has
+ * the page of the lock's word, where that is known, else the one with most.
+ * Until a worker of that node comes, or for GATE_TURN_NS, others do not get it.
+ *
  * A join looks for what lies below it, in deques first, then here
  * (task/descend.c), and runs an item with a token only. Where there is none it
  * rests, and comes back after a short nap, so nobody calls it. Joins that wait
@@ -62,7 +69,7 @@
  * that holds has lkdf_limit_create().
  *
  *	state, ring, counts	any thread, under lock; anybody looks at state
- *	holder.gate, .since	that worker, and who takes the token back; both
+ *	holder.gate, .since*	that worker, and who takes the token back; both
  *				under the lock of that gate
  *	holder.over		that worker; who tells of gates reads
  *	holder.nr_gated		that worker; who looks for idle holders reads
@@ -85,6 +92,7 @@ struct gate_holder {
 	_Atomic(struct gate *) over;
 	_Atomic(uint32_t) nr_gated; /* bodies that it has begun there */
 	uint32_t since; /* of those, when it got the token; under the lock */
+	uint64_t since_ticks; /* and the time then; the same */
 	uint32_t seen; /* of those, when it looked last */
 	int64_t nap_ns;
 };
@@ -120,6 +128,10 @@ enum gate_pass {
 /* A ring begins with room for so many items, and grows up to most. */
 #define GATE_ROOM 64u
 #define GATE_ROOM_MOST 65536u
+
+/* So many bodies, or for so long, while other nodes have items. */
+#define GATE_TURN 64
+#define GATE_TURN_NS 1000000
 
 /* A token is taken back from who has had no CPU for so long. */
 #define GATE_AWAY_NS 50000
@@ -179,12 +191,18 @@ struct gate {
 	uint64_t nr_held; /* bodies with tokens that were given back */
 	uint64_t nr_over[NR_GATE_PASSES]; /* bodies without one */
 	uint64_t seen, seen_at; /* nr_gated of all holders, and ticks */
+	int home; /* the node of the lock's word; -1: not known */
+	/* The node that the free token is kept for, or -1. Anybody looks. */
+	_Atomic(int) kept_for;
+	uint64_t kept_until; /* ticks */
+	uint64_t nr_turns; /* times that a token was kept so */
 
 	/* Set at create, constant afterwards. */
 	struct sched *sched;
 	struct gate_node *node; /* by node */
 	uint32_t room_most;
-	uint64_t look_ticks, patience_ticks;
+	uint64_t look_ticks, patience_ticks, turn_ticks;
+	uint32_t turn; /* GATE_TURN */
 	struct gate *next;
 };
 
@@ -207,6 +225,7 @@ struct gate_count {
 	uint64_t nr_over; /* of those, without one */
 	uint64_t nr_pass[NR_GATE_PASSES]; /* the same, by reason */
 	uint64_t nr_revoked; /* tokens taken back */
+	uint64_t nr_turns; /* tokens kept for another node */
 };
 
 /* cap : 16 | running : 16 | aside : 32 */
@@ -250,6 +269,9 @@ void gate_free_all(struct sched *s);
 
 /* Any thread: so many tokens. ex: the thread's executor, or NULL. */
 void gate_limit(struct gate *g, uint32_t cap);
+
+/* Any thread: the node that has the page of the lock's word; -1: not known. */
+void gate_set_home(struct gate *g, int node);
 
 /*
  * Any thread: what the gate has counted, and its state now. most_running begins

@@ -28,6 +28,7 @@ static void count_locked(const struct gate *g, struct gate_count *out)
 		.nr_aside = g->nr_aside,
 		.nr_bodies = g->nr_held,
 		.nr_revoked = g->nr_revoked,
+		.nr_turns = g->nr_turns,
 	};
 	count_workers(g, out);
 	for (i = 0; i < NR_GATE_PASSES; i++) {

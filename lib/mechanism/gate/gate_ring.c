@@ -68,11 +68,21 @@ static uint64_t take_first(struct gate_ring *r)
 	return item;
 }
 
+uint32_t ring_count(const struct gate *g, int node)
+{
+	uint32_t nr = 0;
+	int i;
+
+	for (i = 0; i < NR_GATE_RINGS; i++)
+		nr += ring_nr(&g->node[node].ring[i]);
+	return nr;
+}
+
 /* ---- all of a gate ------------------------------------------------------- */
 
 static struct gate_node *own_node(const struct gate *g, const struct worker *w)
 {
-	return &g->node[w->node - w->sched->nodes];
+	return &g->node[ring_node(w)];
 }
 
 bool ring_put(struct gate *g, const struct worker *w, struct gate_item i)

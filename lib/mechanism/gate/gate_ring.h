@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* The rings of a gate, and who may take from them; all under its lock. */
+/* The rings of a gate, who may take from them, and whose turn it is; all under
+ * its lock. */
 #ifndef MECHANISM_GATE_RING_H
 #define MECHANISM_GATE_RING_H
 
@@ -26,6 +27,26 @@ unsigned ring_has(const struct gate *g, const struct worker *w);
 bool ring_dig(struct gate *g, const struct worker *w, uint32_t nr,
 	      bool (*fits)(uint64_t item, const void *u), const void *u,
 	      uint64_t *item);
+
+/* Is the free token kept for another node than the worker's? */
+bool turn_is_others(const struct gate *g, const struct worker *w);
+
+/*
+ * The worker has a token. True: its node's turn is over, and another node has
+ * items: it gives the token up, which is kept for that node.
+ */
+bool turn_ends(struct gate *g, struct worker *w);
+
+/* A holder that cannot use its token; NULL: all can, as far as is known. */
+struct worker *stuck_holder(struct gate *g, uint64_t now);
+
+static inline int ring_node(const struct worker *w)
+{
+	return (int)(w->node - w->sched->nodes);
+}
+
+/* Items of the node. */
+uint32_t ring_count(const struct gate *g, int node);
 
 static inline uint32_t ring_nr(const struct gate_ring *r)
 {

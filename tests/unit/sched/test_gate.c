@@ -25,7 +25,8 @@ static struct sched_node node;
 static struct worker workers[NR_WORKERS];
 static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
-static int near[1];
+static int near[1], near_of[NR_WORKERS][NR_WORKERS];
+static struct sched_node far_nodes[NR_WORKERS];
 static struct gate *gate;
 static uint64_t away[NR_WORKERS]; /* ns, as told_away() has it */
 
@@ -50,6 +51,17 @@ static void start_worker(int id)
 	w->id = id;
 }
 
+static void start_gate(uint32_t cap)
+{
+	gate = aligned_alloc(CACHE_LINE, sizeof(*gate));
+	memset((void *)gate, 0, sizeof(*gate));
+	gate_init(gate, s);
+	gate->look_ticks = 0;
+	gate->patience_ticks = UINT64_MAX;
+	gate_enlist(gate);
+	gate_limit(gate, cap);
+}
+
 static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 {
 	int i;
@@ -69,13 +81,29 @@ static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 	s->ticks_per_1024ns = 1024;
 	for (i = 0; i < NR_WORKERS; i++)
 		start_worker(i);
-	gate = aligned_alloc(CACHE_LINE, sizeof(*gate));
-	memset(gate, 0, sizeof(*gate));
-	gate_init(gate, s);
-	gate->look_ticks = 0;
-	gate->patience_ticks = UINT64_MAX;
-	gate_enlist(gate);
-	gate_limit(gate, cap);
+	start_gate(cap);
+}
+
+/* Each worker on a node of its own; a turn is two bodies, or for ever. */
+static void start_nodes(void)
+{
+	int i, k;
+
+	start(1, NULL);
+	gate_free_all(s);
+	for (i = 0; i < NR_WORKERS; i++) {
+		park_init(&far_nodes[i].park);
+		for (k = 0; k < NR_WORKERS; k++)
+			near_of[i][k] = (i + k) % NR_WORKERS;
+		far_nodes[i].near = near_of[i];
+		far_nodes[i].nr_workers = 1;
+		workers[i].node = &far_nodes[i];
+	}
+	s->nodes = far_nodes;
+	s->nr_nodes = s->nr_worker_nodes = NR_WORKERS;
+	start_gate(1);
+	gate->turn = 2;
+	gate->turn_ticks = UINT64_MAX / 2;
 }
 
 static void end(void)
@@ -185,6 +213,63 @@ static void the_right_holder_loses_it(void)
 	ok(has_token(0) && !has_token(1) && has_token(2),
 	   "from the one that is away");
 	is(nr_running(), 2, "two are given");
+	end();
+}
+
+/* Worker 0 has the token; two items lie on node 1, one on node 2. */
+static void start_turn(void)
+{
+	uint64_t item;
+
+	start_nodes();
+	ok(meets(0, 0) && !meets(1, 3) && !meets(1, 5) && !meets(2, 7),
+	   "three items lie aside on two nodes");
+	ok(gate_next(&workers[0], &item) && item == 3 && meets(0, item),
+	   "a turn goes on after one body");
+}
+
+static void a_turn_ends(void)
+{
+	uint64_t item;
+
+	start_turn();
+	ok(!meets(1, 9), "more comes to the node with most items");
+	ok(!gate_next(&workers[0], &item) && !has_token(0) && !nr_running(),
+	   "after two bodies the worker gives the token up");
+	ok(!look(0) && !look(2) && !meets(0, 11),
+	   "which is kept for the node with most items");
+	is(look(1), 5, "whose worker takes it");
+	gate_release(&workers[1]);
+	ok(look(2) == 7 && has_token(2), "and then it is for all");
+	end();
+}
+
+static void the_page_of_the_word_comes_first(void)
+{
+	uint64_t item;
+
+	start_turn();
+	ok(!meets(1, 9), "node 1 has most items");
+	gate_set_home(gate, 2);
+	ok(!gate_next(&workers[0], &item), "the turn is over");
+	ok(!look(0) && !look(1), "the token is kept for the word's node");
+	is(look(2), 7, "whose worker takes it");
+	end();
+}
+
+static void without_others_a_turn_goes_on(void)
+{
+	uint64_t item;
+	int i;
+
+	start_nodes();
+	meets(0, 0);
+	for (i = 0; i < 5; i++)
+		meets(0, 0);
+	ok(has_token(0), "a token stays while no other node has items");
+	ok(!gate_next(&workers[0], &item) && !nr_running(),
+	   "and is given up once nothing is left");
+	ok(meets(1, 3) && has_token(1), "then it is for any node");
 	end();
 }
 
@@ -300,6 +385,9 @@ int main(void)
 	a_late_holder_gives_nothing();
 	the_right_holder_loses_it();
 	without_a_probe_nobody_is_away();
+	a_turn_ends();
+	the_page_of_the_word_comes_first();
+	without_others_a_turn_goes_on();
 	the_probe_tells();
 	a_probe_that_does_not_know();
 	a_runtime_asks_it();
