@@ -91,7 +91,7 @@ struct cuda_device *cuda_create(const struct cuda *cuda, cu_device id,
 	d->id = id;
 	pthread_mutex_init(&d->lock, NULL);
 	cuda_open_io(d);
-	list_init(&d->graphs);
+	list_init(&d->pieces);
 	d->asked = ask_arch(d);
 	d->block_shared = attr_limit(d, CU_ATTR_BLOCK_SHARED);
 	for (i = 0; i < 3; i++) {
@@ -228,7 +228,6 @@ static void close_context(struct cuda_device *d)
 	struct cuda_before before = cuda_enter(d);
 	bool is_over = cuda_close_watches(d);
 
-	cuda_forget_graphs(d, NULL);
 	cuda_close_queues(d, !is_over);
 	if (is_over)
 		cuda_settle(d);

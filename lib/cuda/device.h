@@ -18,10 +18,10 @@
 #define CUDA_DEVICE_H
 
 #include "base/atomic.h"
-#include "cuda/batch.h"
 #include "cuda/enter.h"
 #include "cuda/io.h"
 #include "cuda/load.h"
+#include "cuda/piece.h"
 
 #include <lkdf/device.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ struct cuda_queue {
 	bool is_unclaimed; /* the last number is that of no op */
 	uint32_t size; /* of ring, a power of two */
 	struct lkdf_device_op *ring; /* of number n: at n modulo size */
-	struct cuda_batch *batch; /* launches that are held; NULL: none was */
+	struct list running; /* pieces that it was given, in order */
 };
 
 /* Memory that is not simply what the driver's pool gave. */
@@ -103,7 +103,7 @@ struct cuda_card {
 enum cuda_counted {
 	CUDA_GRAPHS, /* runs of CUDA graphs */
 	CUDA_UPDATES, /* graphs that got other values */
-	CUDA_REFUSED, /* batches that became none */
+	CUDA_REFUSED, /* pieces that became none */
 };
 
 struct cuda_settings {
@@ -148,8 +148,9 @@ struct cuda_device {
 	struct cuda_late *late;
 	int64_t quiet_since; /* ns; 0: something has ended since */
 	cu_stream capture; /* nothing runs in it */
-	struct list graphs; /* the last one used first */
-	unsigned nr_graphs;
+	struct list pieces;
+	struct cuda_spare_word *spare_words; /* see word.c */
+	struct cuda_words *more_words;
 	cu_result broken; /* a launch has lost the device: poll() says so */
 	bool has_entered; /* it stays so; not in serial mode */
 	bool has_lent; /* serial mode: lent_to has entered for enqueue() */
@@ -238,6 +239,24 @@ int cuda_end_command(struct cuda_device *d, unsigned queue, const char *call,
 
 /* Is nothing under way, neither a command nor an event of the program's? */
 bool cuda_is_idle(const struct cuda_device *d);
+
+/* A word for a piece; 0 or -errno. Their memory stays until stop(). */
+int cuda_take_word(struct cuda_device *d, struct cuda_word *out);
+void cuda_put_word(struct cuda_device *d, struct cuda_word *w);
+void cuda_close_words(struct cuda_device *d, bool keeps_words);
+
+/* ---- launches ----------------------------------------------------------- */
+
+/* The driver is told of values by their addresses. */
+struct cuda_values {
+	cu_ptr address[LKDF_MAX_PARAMS];
+	void *param[LKDF_MAX_PARAMS];
+	uint32_t nr;
+};
+
+/* All that the driver is to be told, but the stream; 0 or -errno. */
+int cuda_set_step(struct cuda_device *d, const struct lkdf_launch *l,
+		  struct cuda_step *s, struct cuda_values *v);
 
 /* ---- memory ------------------------------------------------------------- */
 

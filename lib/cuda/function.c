@@ -115,7 +115,7 @@ void cuda_drop(void *dev, void *function)
 		at = &k->next;
 	*at = k->next;
 	pthread_mutex_unlock(&d->lock);
-	cuda_forget_graphs(d, k);
+	cuda_forget_pieces(d, k);
 	cuda_give_back(d, k->module, 0);
 	free(k);
 }

@@ -10,16 +10,10 @@
 
 #include <errno.h>
 
-struct values {
-	cu_ptr address[LKDF_MAX_PARAMS];
-	void *param[LKDF_MAX_PARAMS];
-	uint32_t nr;
-};
-
 /* ---- parameters --------------------------------------------------------- */
 
 static int add_value(const struct cuda_known *k, const struct lkdf_launch *l,
-		     const struct lkdf_arg *a, struct values *v)
+		     const struct lkdf_arg *a, struct cuda_values *v)
 {
 	bool is_value = a->sort == LKDF_ARG_BYTES;
 	uint64_t bytes = is_value ? a->bytes : sizeof(cu_ptr);
@@ -42,7 +36,7 @@ static int add_value(const struct cuda_known *k, const struct lkdf_launch *l,
 
 /* Memory of a block is no parameter: the function declares it. */
 static int set_values(const struct cuda_known *k, const struct lkdf_launch *l,
-		      struct values *v, uint64_t *dynamic)
+		      struct cuda_values *v, uint64_t *dynamic)
 {
 	const struct lkdf_arg *local = NULL, *a;
 	int rc = 0;
@@ -166,20 +160,20 @@ static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 	return 0;
 }
 
-/* All that the driver is to be told; 0 or -errno. */
-static int set_step(struct cuda_device *d, const struct lkdf_launch *l,
-		    struct cuda_step *s, struct values *v)
+int cuda_set_step(struct cuda_device *d, const struct lkdf_launch *l,
+		  struct cuda_step *s, struct cuda_values *v)
 {
-	struct cuda_known *k = s->known;
 	uint64_t dynamic;
-	int rc = set_values(k, l, v, &dynamic);
+	int rc = cuda_know(d, l->function, NULL, &s->known);
 
 	if (!rc)
-		rc = raise_dynamic(d, k, l, dynamic);
+		rc = set_values(s->known, l, v, &dynamic);
+	if (!rc)
+		rc = raise_dynamic(d, s->known, l, dynamic);
 	if (rc)
 		return rc;
 	s->shape.dynamic = (unsigned)dynamic;
-	return set_shape(d, k, l, &s->shape);
+	return set_shape(d, s->known, l, &s->shape);
 }
 
 int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
@@ -187,16 +181,13 @@ int cuda_launch(void *dev, unsigned queue, const struct lkdf_launch *l,
 {
 	struct cuda_device *d = dev;
 	bool is_quiet = l->flags & LKDF_LAUNCH_QUIET;
-	struct values v = { .nr = 0 };
-	struct cuda_step s = { .has_word = 0 };
+	struct cuda_values v = { .nr = 0 };
+	struct cuda_step s = { .is_stage = 0 };
 	cu_result r;
-	int rc = cuda_know(d, l->function, NULL, &s.known);
+	int rc = cuda_set_step(d, l, &s, &v);
 
 	if (!rc)
-		rc = set_step(d, l, &s, &v);
-	if (rc || cuda_hold(d, queue, &s, v.param, is_quiet, op))
-		return rc;
-	rc = cuda_begin_command(d, queue);
+		rc = cuda_begin_command(d, queue);
 	if (rc)
 		return rc;
 	r = cuda_run_step(d, &s, v.param, d->queue[queue].stream);

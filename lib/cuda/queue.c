@@ -75,6 +75,7 @@ int cuda_open_queues(struct cuda_device *d, unsigned nr)
 	rc = cuda_make_words(d, nr, word, &d->words);
 	while (!rc && d->nr_queues < nr) {
 		q = &d->queue[d->nr_queues];
+		list_init(&q->running);
 		q->word = word[d->nr_queues];
 		if (d->foreign && d->nr_queues == FIRST_KERNELS)
 			q->stream = d->foreign;
@@ -100,9 +101,7 @@ void cuda_close_queues(struct cuda_device *d, bool keeps_words)
 			d->cuda.cuStreamDestroy(q->stream);
 		}
 		free(q->ring);
-		free(q->batch);
 		q->ring = NULL;
-		q->batch = NULL;
 		q->given = q->ended = q->size = 0;
 	}
 	if (d->capture)
@@ -111,12 +110,12 @@ void cuda_close_queues(struct cuda_device *d, bool keeps_words)
 	if (d->words && !keeps_words)
 		d->cuda.cuMemFreeHost(d->words);
 	d->words = NULL;
+	cuda_close_words(d, keeps_words);
 }
 
 static bool is_at_work(const struct cuda_queue *q)
 {
-	return q->given != q->ended || q->has_quiet ||
-	       (q->batch && q->batch->nr);
+	return q->given != q->ended || q->has_quiet;
 }
 
 bool cuda_is_idle(const struct cuda_device *d)
@@ -167,10 +166,8 @@ static int check_capture(const struct cuda_device *d)
 int cuda_begin_command(struct cuda_device *d, unsigned queue)
 {
 	struct cuda_queue *q = &d->queue[queue];
-	int rc;
+	int rc = cuda_make_room(q, 1);
 
-	cuda_flush(d, queue);
-	rc = cuda_make_room(q, 1);
 	if (!rc && d->foreign && q->stream == d->foreign)
 		rc = check_capture(d);
 	return rc;
@@ -320,6 +317,7 @@ static int take_ended(struct cuda_queue *q)
 		struct lkdf_device_op op = q->ring[q->ended & (q->size - 1)];
 
 		q->ended++;
+		cuda_end_pieces(q, q->ended);
 		if (op.slot)
 			lkdf_device_done(op, 0);
 	}
@@ -388,7 +386,6 @@ void cuda_lose(void *dev)
 	cuda_lose_watches(d, -ENODEV);
 }
 
-/* The step in which launches were held is over. */
 int cuda_poll(void *dev)
 {
 	struct cuda_device *d = dev;
@@ -398,9 +395,9 @@ int cuda_poll(void *dev)
 
 	if (broken)
 		return tell_lost(d, "a copy", broken);
-	cuda_flush_all(d);
 	if (d->broken)
-		return tell_lost(d, "cuLaunchKernel", d->broken);
+		return tell_lost(d, "cuStreamWriteValue32", d->broken);
+	nr += cuda_ask_pieces(d);
 	for (i = 0; i < d->nr_queues; i++)
 		nr += take_ended(&d->queue[i]);
 	if (d->late && cuda_is_idle(d))

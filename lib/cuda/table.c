@@ -86,6 +86,25 @@ static int launch_entered(void *dev, unsigned queue,
 	return rc;
 }
 
+static int launch_piece_entered(void *dev, unsigned queue, struct lkdf_piece *p,
+				const struct lkdf_launch *const *launch,
+				const struct lkdf_device_op *op)
+{
+	struct cuda_before before = begin_call(dev);
+	int rc = cuda_launch_piece(dev, queue, p, launch, op);
+
+	cuda_leave(dev, &before);
+	return rc;
+}
+
+static void drop_piece_entered(void *dev, struct lkdf_piece *p)
+{
+	struct cuda_before before = begin_call(dev);
+
+	cuda_drop_piece(dev, p);
+	cuda_leave(dev, &before);
+}
+
 /*
  * enqueue() uses the stream next, entered, and may leave the thread as it
  * likes: the next call looks again.
@@ -99,7 +118,6 @@ static void *queue_entered(void *dev, unsigned queue)
 	d->has_entered = false;
 	d->has_lent = d->is_serial;
 	d->lent_to = pthread_self();
-	cuda_flush(d, queue);
 	d->queue[queue].is_unclaimed = false;
 	return d->queue[queue].stream;
 }
@@ -206,4 +224,6 @@ const struct lkdf_device_ops cuda_ops = {
 	.watch = cuda_watch,
 	.copy = copy_entered,
 	.fill = fill_entered,
+	.launch_piece = launch_piece_entered,
+	.drop_piece = drop_piece_entered,
 };

@@ -94,6 +94,8 @@ int device_create(const struct lkdf_device_ops *ops, void *dev,
 	quiet_open(d);
 	list_init(&d->builds);
 	list_init(&d->codes);
+	list_init(&d->pieces);
+	list_init(&d->holds);
 	list_init(&d->lru);
 	list_init(&d->moves);
 	d->last_hungry = &d->hungry;

@@ -52,6 +52,7 @@ enum device_state {
 };
 
 struct device_copy;
+struct device_piece;
 struct device_req;
 struct held_call;
 struct held_move;
@@ -181,6 +182,9 @@ struct device {
 	int start_error;
 	char why_start[DEVICE_WHY]; /* for its tasks, all of them */
 	struct list codes; /* built here, see device_code */
+	struct list pieces; /* all, see piece.h */
+	struct list holds; /* see piece.h */
+	bool takes_no_pieces; /* it has said so */
 	struct device_copy *copy[DEVICE_BUCKETS]; /* see copies.h */
 	struct list lru; /* the same, the last one used first */
 	int64_t idle_since; /* ns; 0: something has come, see rest.h */

@@ -10,6 +10,7 @@
 #include "device/code.h"
 #include "device/copies.h"
 #include "device/held.h"
+#include "device/piece.h"
 #include "device/request.h"
 #include "device/rest.h"
 
@@ -69,6 +70,8 @@ bool launcher_step(struct device *d, void *executor)
 	if (d->has_gone)
 		request_lose_all(d, executor);
 	has_moved |= pins_settle(d, executor);
+	if (unlikely(!list_is_empty(&d->holds)))
+		has_moved |= piece_look(d, executor);
 	d->is_stepping = false;
 	rows_publish(d);
 	return has_moved || item || !is_settled;
@@ -79,7 +82,8 @@ bool launcher_is_busy(struct device *d)
 	bool is_busy;
 
 	lock_take(&d->lock);
-	is_busy = rest_is_at_work(d) || d->done || device_has_items(d);
+	is_busy = rest_is_at_work(d) || d->done || device_has_items(d) ||
+		  !list_is_empty(&d->holds);
 	lock_give(&d->lock);
 	return is_busy;
 }
@@ -98,6 +102,7 @@ void launcher_end(struct device *d)
 {
 	while (launcher_step(d, NULL))
 		continue;
+	piece_drop_all(d);
 	code_drop_all(d);
 	copies_drop_all(d);
 	pins_drop_all(d);

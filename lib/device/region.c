@@ -85,7 +85,7 @@ bool region_add(struct device_region *g, struct device_req *r)
 		return false;
 	if (device_has(d, LKDF_DEVICE_HOST_MEMORY))
 		set_host_addresses(r);
-	check(region_has_room(g));
+	check(region_has_room(g) || (r->piece && region_is_open(g)));
 	append_request(g, r);
 	request_upload(r, 0);
 	return true;
@@ -102,6 +102,7 @@ static struct device_region *create_region(struct device_req *r)
 	g->end = &g->first;
 	g->queue = request_queue(r->device, r);
 	list_init(&g->memory);
+	list_init(&g->ready);
 	return g;
 }
 
@@ -145,13 +146,15 @@ static void put_region(void *executor, struct device_region *g)
 		return;
 	check_move(legal, state_of(g), REGION_OVER);
 	check(list_is_empty(&g->memory) && !g->nr_first);
+	while (!list_is_empty(&g->ready))
+		list_del(g->ready.next);
 	g->device->nr_under_way--;
-	r = g->failed;
-	free(g);
-	for (; r; r = next) {
+	for (r = g->failed; r; r = next) {
 		next = r->behind;
 		tell_over(executor, r);
 	}
+	/* Those behind are told of it until then. */
+	free(g);
 }
 
 static void hold_request(struct device_region *g)
@@ -244,6 +247,96 @@ static void run_next(void *executor, struct device_region *g,
 	r->has_run = !r->nr_ops;
 }
 
+/* ---- pieces ------------------------------------------------------------- */
+
+void region_break_piece(struct device_region *g, struct device_piece *p)
+{
+	struct device_req *r;
+
+	for (r = g->next; r; r = r->behind)
+		if (r->piece == p)
+			r->piece = NULL;
+	p->is_whole = false;
+}
+
+static struct device_req *last_of(struct device_req *first)
+{
+	struct device_req *r = first;
+
+	while (r->behind && r->behind->piece == first->piece)
+		r = r->behind;
+	return r;
+}
+
+/* All of it is there, and none is to be left out: one call can give it. */
+static bool is_whole(const struct device_region *g,
+		     const struct device_req *first)
+{
+	const struct device_piece *p = first->piece;
+	const struct device_req *r;
+	uint32_t nr = 0;
+
+	for (r = first; r && r->piece == p; r = r->behind, nr++)
+		if (r->error || !r->code || r->is_empty ||
+		    r->ops->is_cancelled(r) || region_is_spoilt(r))
+			return false;
+	return p->is_whole && nr == p->p.nr && !rows_are_told(g->device);
+}
+
+/* False: bytes of some are on their way. */
+static bool has_bytes(const struct device_req *first)
+{
+	const struct device_req *r;
+
+	for (r = first; r && r->piece == first->piece; r = r->behind)
+		if (r->nr_ops)
+			return false;
+	return true;
+}
+
+/* They go in one call, or one by one where the device refuses that. */
+static void run_piece(void *executor, struct device_region *g,
+		      struct device_req *first)
+{
+	struct device_req *end = last_of(first)->behind, *r;
+	bool is_given;
+
+	for (r = first; r != end; r = r->behind) {
+		region_uploaded(r);
+		request_move(r, DEVICE_RUN);
+	}
+	g->next = end;
+	is_given = request_run_piece(first, g->queue);
+	for (r = first; r != end; r = r->behind) {
+		r->piece = NULL;
+		if (is_given)
+			r->has_run = !r->nr_ops;
+		else
+			run_next(executor, g, r);
+	}
+	g->nr_quiet = 0;
+}
+
+/*
+ * The next one to launch is of a piece. False: it waits for bytes. It may have
+ * no piece any more.
+ */
+static bool launch_piece(void *executor, struct device_region *g,
+			 struct device_req *r)
+{
+	if (!r->piece->is_whole)
+		r->ops->complete(executor, g, r);
+	if (r->piece && !is_whole(g, r))
+		region_break_piece(g, r->piece);
+	if (!r->piece)
+		return true;
+	if (!has_bytes(r))
+		return false;
+	r->piece->is_whole = false;
+	run_piece(executor, g, r);
+	return true;
+}
+
 /* In their order, each once its bytes are there. */
 static void launch_next(void *executor, struct device_region *g)
 {
@@ -251,6 +344,11 @@ static void launch_next(void *executor, struct device_region *g)
 
 	/* order: region.launch */
 	while ((r = g->next) && !r->nr_ops) {
+		if (unlikely(r->piece != NULL)) {
+			if (!launch_piece(executor, g, r))
+				break;
+			continue;
+		}
 		if (!r->error && region_bring_again(r))
 			break;
 		region_uploaded(r);
@@ -266,8 +364,10 @@ static void extend_region(void *executor, struct device_region *g)
 {
 	const struct device *d = g->device;
 
-	if (g->first && region_has_room(g) &&
-	    d->nr_in_queue[g->queue] <= region_window(d) * 3 / 4)
+	if (g->first &&
+	    (!list_is_empty(&g->ready) ||
+	     (region_has_room(g) &&
+	      d->nr_in_queue[g->queue] <= region_window(d) * 3 / 4)))
 		g->ops->extend(executor, g);
 	launch_next(executor, g);
 }
@@ -301,7 +401,14 @@ static void advance_request(void *executor, struct device_region *g)
 	hold_request(g);
 	extend_region(executor, g);
 	finish_next(executor, g);
+	if (!list_is_empty(&g->ready))
+		extend_region(executor, g);
 	release_region(executor, g);
+}
+
+void region_poke(void *executor, struct device_region *g)
+{
+	advance_request(executor, g);
 }
 
 /* A kernel has ended behind others: how long each took. */

@@ -21,6 +21,7 @@
 #ifndef DEVICE_REGION_H
 #define DEVICE_REGION_H
 
+#include "device/piece.h"
 #include "device/request.h"
 
 /* The launcher's alone. */
@@ -39,6 +40,8 @@ struct device_region {
 	uint32_t nr_holds; /* calls that are in it */
 	struct device_req *failed; /* the last one first */
 	struct list memory;
+	struct list ready; /* of the layer: pieces that may be added */
+	bool has_loose; /* the layer's: others than pieces may be added */
 };
 
 /* The one that leads has its memory. False: it goes on alone. */
@@ -56,13 +59,31 @@ static inline uint32_t region_window(const struct device *d)
 	return window_size(&d->window, d->nr_queues, d->info.max_queue_ops);
 }
 
+/* May it be given more, but for the window? */
+static inline bool region_is_open(const struct device_region *g)
+{
+	return !g->failed && !g->device->starving && !g->device->hungry;
+}
+
 static inline bool region_has_room(const struct device_region *g)
 {
 	const struct device *d = g->device;
 
-	return d->nr_in_queue[g->queue] < region_window(d) && !g->failed &&
-	       !d->starving && !d->hungry;
+	return d->nr_in_queue[g->queue] < region_window(d) && region_is_open(g);
 }
+
+/* May another piece be added? Two are under way, and one is made ready. */
+static inline bool region_takes_piece(const struct device_region *g)
+{
+	return g->device->nr_in_queue[g->queue] < 2 * PIECE_MOST &&
+	       region_is_open(g);
+}
+
+/* Something has come that may be added to it. */
+void region_poke(void *executor, struct device_region *g);
+
+/* The requests of the piece that are not launched go one by one. */
+void region_break_piece(struct device_region *g, struct device_piece *p);
 
 /*
  * All ops of the request are done, the last one at that time, in ticks, or 0:

@@ -235,6 +235,19 @@ void region_uploaded(struct device_req *r)
 	}
 }
 
+bool region_is_spoilt(const struct device_req *r)
+{
+	const struct device_operand *o;
+	uint32_t i;
+
+	for (i = 0; i < r->nr_reserved; i++) {
+		o = &r->operand[i];
+		if (o->shared->is_spoilt && o->mode & LKDF_READ)
+			return true;
+	}
+	return false;
+}
+
 bool region_bring_again(struct device_req *r)
 {
 	struct device_operand *o;

@@ -49,6 +49,9 @@ void region_uploaded(struct device_req *r);
 /* Another request was to bring some bytes. True: they are on their way. */
 bool region_bring_again(struct device_req *r);
 
+/* Are some bytes that it reads to be brought again? */
+bool region_is_spoilt(const struct device_req *r);
+
 /* The launch of a request is done: data goes to the host, or stays. */
 void region_fetch(struct device_region *g, struct device_req *r);
 

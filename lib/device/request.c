@@ -186,16 +186,6 @@ static int reserve_operands(struct device *d, struct device_req *r)
 
 /* ---- the way of a request ----------------------------------------------- */
 
-static void set_addresses(struct device_req *r)
-{
-	uint32_t i;
-
-	for (i = 0; i < r->launch.nr_arg; i++)
-		if (r->arg[i].sort == LKDF_ARG_MEMORY)
-			r->arg[i].value =
-				r->operand[r->operand_of[i]].device_ptr;
-}
-
 /* The launch is given: it need not be hurried. */
 static void finalize_copies(struct device *d, struct device_req *r,
 			    unsigned queue)
@@ -226,7 +216,7 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	if (r->is_empty)
 		return;
 	if (r->code) {
-		set_addresses(r);
+		request_set_addresses(r);
 		code_find(d, r);
 		r->has_launched |= !r->error;
 		if (!r->error)
@@ -414,6 +404,8 @@ void request_begin(struct device *d, void *executor, struct device_req *r)
 	has_begun = !is_lost && device_begin(d);
 	r->item.run = begin_item;
 	if (has_begun && !r->ops->is_cancelled(r) && build_waits(d, r))
+		return;
+	if (has_begun && r->ops->gathers && r->ops->gathers(executor, r))
 		return;
 	request_enter(d, r);
 	d->nr_under_way++;

@@ -77,6 +77,14 @@ struct device_req_ops {
 	 * failed, and so have those that depend on it.
 	 */
 	void (*extend)(void *executor, struct device_region *g);
+	/*
+	 * Of one that leads a piece, see piece.h: the others are added to its
+	 * region, or it has no piece any more.
+	 */
+	void (*complete)(void *executor, struct device_region *g,
+			 struct device_req *r);
+	/* Before it begins. True: the layer holds it, and begins it later. */
+	bool (*gathers)(void *executor, struct device_req *r);
 	void (*failed)(struct device_req *r);
 };
 
@@ -113,6 +121,8 @@ struct device_req {
 	uint32_t nr_reserved; /* operands that have memory there */
 	struct device_region *region; /* NULL: alone */
 	struct device_req *behind; /* of the region, in order */
+	struct device_piece *piece; /* the layer's, see piece.h; or NULL */
+	bool tells; /* of a piece: somebody waits for its end */
 	bool has_run; /* the same: its launch is done */
 	bool has_launched;
 	bool is_quiet; /* the next op is, where it can be */
@@ -146,6 +156,9 @@ void request_filled(struct device_req *r);
 void request_run(void *executor, struct device_req *r, unsigned queue);
 void request_fetch(struct device_req *r, struct device_operand *o);
 
+/* All requests of the piece, from the first on. False: none is given. */
+bool request_run_piece(struct device_req *first, unsigned queue);
+
 /* The kernels' queue whose turn it is, or that of urgent ones. */
 unsigned request_queue(struct device *d, const struct device_req *r);
 
@@ -164,6 +177,9 @@ void request_give_together(void *executor, struct device_req *r);
 bool request_fetches(const struct device_operand *o);
 bool request_has_fetches(const struct device_req *r);
 void request_fetch_all(struct device_req *r);
+
+/* Its operands have their memory: the launch is given that. */
+void request_set_addresses(struct device_req *r);
 
 /* A launch of its code; what was given to the queue so far. */
 void request_launch(struct device_req *r, unsigned queue);

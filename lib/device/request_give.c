@@ -4,7 +4,9 @@
 
 #include "base/err.h"
 #include "base/util.h"
+#include "device/code.h"
 #include "device/copies.h"
+#include "device/piece.h"
 
 #include <errno.h>
 
@@ -60,6 +62,16 @@ static int give_fetch(struct device *d, struct device_req *r, void *u,
 
 	return d->ops.fetch(d->dev, r->queue ? r->queue : DEVICE_FETCH_QUEUE,
 			    &t, op);
+}
+
+void request_set_addresses(struct device_req *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < r->launch.nr_arg; i++)
+		if (r->arg[i].sort == LKDF_ARG_MEMORY)
+			r->arg[i].value =
+				r->operand[r->operand_of[i]].device_ptr;
 }
 
 static int give_launch(struct device *d, struct device_req *r, void *u,
@@ -288,4 +300,88 @@ void request_launch(struct device_req *r, unsigned queue)
 void request_mark(struct device_req *r, unsigned queue)
 {
 	give_op(r, &mark_way, &queue);
+}
+
+/* ---- pieces ------------------------------------------------------------- */
+
+/* Code, addresses and block of the launch are known. False: it fails. */
+static bool set_launch(struct device_req *r)
+{
+	request_set_addresses(r);
+	code_find(r->device, r);
+	if (!r->error)
+		r->ops->shape(r);
+	return !r->error;
+}
+
+static bool set_launches(struct device_req *first)
+{
+	const struct device_piece *p = first->piece;
+	struct device_req *r;
+
+	for (r = first; r && r->piece == p; r = r->behind)
+		if (!set_launch(r))
+			return false;
+	return true;
+}
+
+/* A slot for each; *nr: how many have one. False: no memory. */
+static bool begin_launches(struct device_req *first, unsigned *queue,
+			   uint32_t *nr)
+{
+	struct device_piece *p = first->piece;
+	struct device_req *r = first;
+	struct device_slot *s;
+
+	for (*nr = 0; *nr < p->p.nr; r = r->behind) {
+		s = device_give(r->device, r, &p->op[*nr]);
+		if (!s)
+			return false;
+		p->launch[*nr] = &r->launch;
+		(*nr)++;
+		r->is_quiet = *nr < p->p.nr && !r->tells;
+		r->launch.flags = r->is_quiet ? LKDF_LAUNCH_QUIET : 0;
+		s->state = DEVICE_RUN;
+		s->is_awaited = is_awaited(r, &launch_way);
+		begin_row(r, s, &launch_way, queue);
+	}
+	return true;
+}
+
+static void note_given(struct device_req *first, const unsigned *queue)
+{
+	struct device_piece *p = first->piece;
+	struct device_req *r = first;
+	uint32_t i;
+
+	for (i = 0; i < p->p.nr; i++, r = r->behind) {
+		r->nr_ops++;
+		r->has_launched = true;
+		note_queue(r, p->op[i].slot, &launch_way, queue);
+	}
+}
+
+bool request_run_piece(struct device_req *first, unsigned queue)
+{
+	struct device *d = first->device;
+	struct device_piece *p = first->piece;
+	uint32_t nr;
+	int rc;
+
+	if (!set_launches(first))
+		return false;
+	err_clear();
+	rc = begin_launches(first, &queue, &nr) ? 0 : -ENOMEM;
+	if (!rc)
+		rc = d->ops.launch_piece(d->dev, queue, &p->p, p->launch,
+					 p->op);
+	if (rc >= 0) {
+		note_given(first, &queue);
+		return true;
+	}
+	d->takes_no_pieces |= rc == -ENOSYS;
+	device_returned(d, "launch_piece", rc);
+	while (nr)
+		device_revoke(d, p->op[--nr].slot);
+	return false;
 }

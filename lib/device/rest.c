@@ -100,7 +100,7 @@ void rest_launcher(struct device *d)
 	int64_t left;
 
 	if (!has_polls(d)) {
-		sleep_for(d, -1);
+		sleep_for(d, list_is_empty(&d->holds) ? -1 : ASK_NS);
 		return;
 	}
 	if (!device_has(d, LKDF_DEVICE_CALLS)) {

@@ -133,6 +133,7 @@ static void free_memory(struct lkdf_graph *g)
 	region_free(g->homes, g->cap_homes * sizeof(*g->homes));
 	region_free(g->spill, g->nr_spill * sizeof(*g->spill));
 	region_free(g->sources, g->nr_sources * sizeof(*g->sources));
+	region_free(g->pieces, g->pieces_size);
 	array_fini(&g->edges);
 	array_fini(&g->wide);
 	array_fini(&g->labels);

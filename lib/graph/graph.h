@@ -27,6 +27,7 @@ struct frame;
 struct static_order;
 struct stream;
 struct planned;
+struct pieces;
 struct ports;
 struct access_table;
 
@@ -109,6 +110,8 @@ struct lkdf_graph {
 	bool has_backward; /* an edge from a higher number to a lower */
 	bool has_tokens; /* records with REC_TOKEN */
 	bool has_early; /* kernels with REC_LEADS */
+	struct pieces *pieces; /* of these, see offload/pieces.h; or NULL */
+	size_t pieces_size;
 	struct lkdf_scope *recorded; /* see recording.h */
 	int broken; /* first refusal while building */
 	char why[200];

@@ -8,7 +8,9 @@
 #include "graph/access.h"
 #include "graph/port.h"
 #include "mem/region.h"
+#include "offload/gather.h"
 #include "offload/maker.h"
+#include "offload/pieces.h"
 #include "run/follow.h"
 #include "run/frame_count.h"
 #include "run/resolve.h"
@@ -55,6 +57,7 @@ static bool is_plain(const struct lkdf_graph *g, uint32_t index)
 	       has_plain_uses(g, index);
 }
 
+/* Of two that are plain. */
 static bool may_follow(const struct rec *r, const struct rec *m)
 {
 	return m->kind->home == r->kind->home &&
@@ -87,6 +90,8 @@ static void mark_all(struct lkdf_graph *g)
 	for (i = 0; i < g->nr_recs; i++)
 		if (is_plain(g, i))
 			mark_early(g, i);
+	if (g->has_early)
+		pieces_make(g);
 }
 
 static size_t size_of(const struct lkdf_graph *g)
@@ -99,7 +104,7 @@ static int create_kernels(struct frame *f)
 	if (!f->graph->has_early)
 		return 0;
 	f->kernels = region_alloc(size_of(f->graph));
-	return f->kernels ? 0
+	return f->kernels ? gather_create(f)
 			  : err(-ENOMEM, "graph %s: no memory for its kernels",
 				f->graph->name);
 }
@@ -115,6 +120,7 @@ static void destroy_kernels(struct frame *f)
 		if (f->kernels[i].kept)
 			kernel_drop_request(f->graph->rt, f->kernels[i].kept);
 	region_free(f->kernels, size_of(f->graph));
+	gather_destroy(f);
 }
 
 const struct seal_pass early_pass = {
@@ -158,10 +164,12 @@ static void count_edges(struct kernel_req *r, struct device_region *g, int by)
 	}
 }
 
-static void count_once(struct kernel_req *r, struct device_region *g)
+void early_counted(struct kernel_req *r, struct device_region *g)
 {
-	if (!r->counted)
+	if (!r->counted) {
 		count_edges(r, g, 1);
+		gather_count(r, g, 1);
+	}
 	r->counted = g;
 }
 
@@ -193,28 +201,46 @@ static struct kernel_req *make_early(struct executor *ex, struct frame *f,
 	return r;
 }
 
+static bool give_request(struct device_region *g, struct kernel_req *r)
+{
+	struct frame *f = r->frame;
+
+	check(!((uintptr_t)&r->call.link % LINK_ALIGN));
+	a_store(&r->nr_arrived, 0, relaxed);
+	f->kernels[r->index].req = r;
+	request_enter(g->device, &r->req);
+	if (region_add(g, &r->req)) {
+		early_counted(r, g);
+		return true;
+	}
+	f->kernels[r->index].req = NULL;
+	request_leave(g->device, &r->req);
+	return false;
+}
+
 static void give_early(struct executor *ex, struct device_region *g,
 		       struct frame *f, uint32_t index)
 {
 	struct kernel_req *r = make_early(ex, f, g->device, index);
 
-	if (!r)
-		return;
-	if (!kernel_may_go(r)) {
+	if (r && (!kernel_may_go(r) || !give_request(g, r)))
 		kernel_free_request(f->graph->rt, r);
-		return;
-	}
-	check(!((uintptr_t)&r->call.link % LINK_ALIGN));
-	a_store(&r->nr_arrived, 0, relaxed);
-	f->kernels[index].req = r;
-	request_enter(g->device, &r->req);
-	if (region_add(g, &r->req)) {
-		count_once(r, g);
-		return;
-	}
-	f->kernels[index].req = NULL;
-	request_leave(g->device, &r->req);
+}
+
+struct kernel_req *early_give(struct executor *ex, struct device_region *g,
+			      struct frame *f, const struct member *m)
+{
+	struct kernel_req *r = make_early(ex, f, g->device, m->index);
+
+	if (!r)
+		return NULL;
+	r->req.piece = gather_piece(f, m->index);
+	r->req.tells = m->flags & MEMBER_TELLS;
+	if (kernel_may_go(r) && give_request(g, r))
+		return r;
+	r->req.piece = NULL;
 	kernel_free_request(f->graph->rt, r);
+	return NULL;
 }
 
 static void give_behind(struct executor *ex, struct device_region *g,
@@ -228,7 +254,7 @@ static void give_behind(struct executor *ex, struct device_region *g,
 	for (i = 0; i < nr && region_has_room(g); i++) {
 		m = &f->recs[succ[i]];
 		if (m->flags & REC_FOLLOWS && may_follow(r, m) &&
-		    is_next(f, succ[i], g))
+		    !gather_has(f, succ[i]) && is_next(f, succ[i], g))
 			give_early(ex, g, f, succ[i]);
 	}
 }
@@ -241,7 +267,10 @@ void early_extend(void *executor, struct device_region *g)
 	if (frame_cancelled(r->frame))
 		return;
 	/* The one that leads, when it begins. */
-	count_once(r, g);
+	early_counted(r, g);
+	gather_extend(executor, g);
+	if (!g->has_loose)
+		return;
 	for (q = g->first; q && region_has_room(g); q = q->behind)
 		give_behind(executor, g,
 			    container_of(q, struct kernel_req, req));
@@ -413,9 +442,12 @@ static void resolve_here(struct executor *ex, struct kernel_req *r)
 
 bool early_over(void *executor, struct kernel_req *r)
 {
-	if (r->counted)
+	if (r->counted) {
 		count_edges(r, r->counted, -1);
+		gather_count(r, r->counted, -1);
+	}
 	r->counted = NULL;
+	gather_end(r);
 	if (r->task)
 		return false;
 	r->call.link.type = LINK_CALL;
@@ -451,6 +483,7 @@ void early_forget(struct frame *f, uint32_t index)
 {
 	struct kernel_req *r = f->kernels[index].req;
 
+	gather_gone(f, index);
 	if (!r)
 		return;
 	/* [early.arrive] as above. */

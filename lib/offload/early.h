@@ -25,6 +25,8 @@
 #include "device/region.h"
 #include "offload/kernel.h"
 
+struct member;
+
 /* Of each record of a frame; whoever has it, see above. */
 struct kernel_early {
 	struct kernel_req *req; /* given; NULL: not */
@@ -40,6 +42,13 @@ extern const struct seal_pass early_pass;
 
 /* May others go with the task of the body? */
 bool early_leads(const struct lkdf_ctx *c);
+
+/* The member of a piece goes to the region ahead of its task. NULL: not now. */
+struct kernel_req *early_give(struct executor *ex, struct device_region *g,
+			      struct frame *f, const struct member *m);
+
+/* The request is in the region: its edges are counted, once. */
+void early_counted(struct kernel_req *r, struct device_region *g);
 
 /* Functions of struct device_req_ops, for requests of graphs. */
 void early_extend(void *executor, struct device_region *g);

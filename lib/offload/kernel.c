@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "data/offhost.h"
 #include "offload/early.h"
+#include "offload/gather.h"
 #include "run/offhost_run.h"
 #include "task/body.h"
 #include "task/then.h"
@@ -245,6 +246,8 @@ static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 	int rc = kernel_request(c, arg, d, &r);
 
 	start_launcher(rt_of(t), d);
+	if ((rc || !r) && c->frame)
+		gather_over(c->frame, c->index, rc);
 	if (rc || !r)
 		return rc;
 	t->away.kernel = r;

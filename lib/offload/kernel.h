@@ -73,6 +73,7 @@ struct kernel_req {
 	void *arg; /* of the task, as the request was made */
 	uint64_t range[3]; /* the same */
 	struct device_region *counted; /* its edges, see early.h */
+	struct kernel_req *next_held; /* see gather.h */
 	_Atomic(uint32_t) nr_arrived; /* its end, and its task's turn */
 	_Alignas(LINK_ALIGN) struct link_call call;
 

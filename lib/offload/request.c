@@ -10,6 +10,7 @@
 #include "graph/access.h"
 #include "mem/heap.h"
 #include "offload/early.h"
+#include "offload/gather.h"
 #include "run/follow.h"
 #include "run/frame.h"
 #include "task/body.h"
@@ -354,6 +355,8 @@ static const struct device_req_ops req_ops = {
 	.next = fold_next,
 	.over = request_over,
 	.extend = early_extend,
+	.complete = gather_complete,
+	.gathers = gather_holds,
 	.failed = early_failed,
 };
 

@@ -79,6 +79,7 @@ static void reset_request(struct maker *m)
 	uint32_t i;
 
 	m->r->counted = NULL;
+	q->piece = NULL;
 	q->error = 0;
 	q->why[0] = 0;
 	q->bytes_up = q->bytes_down = q->uid = 0;

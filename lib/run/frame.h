@@ -112,6 +112,7 @@ struct frame {
 
 	/* By index, see offload/early.h; NULL: no kernel leads. */
 	struct kernel_early *kernels;
+	struct kernel_piece *pieces; /* see offload/gather.h; or NULL */
 
 	/* See there; nothing in it without data uses. */
 	struct values values;

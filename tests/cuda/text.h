@@ -35,4 +35,29 @@ text_kind(struct lkdf *rt, const char *entry, const char *text)
 	return k;
 }
 
+/* A kernel of device.h whose value is where the task's argument points to. */
+__attribute__((unused)) static struct lkdf_kind *
+borrowing_kind(struct lkdf *rt, const char *name)
+{
+	static const struct lkdf_param param[] = {
+		{ .from = LKDF_PARAM_USE },
+		{ .from = LKDF_PARAM_TASK, .bytes = sizeof(uint64_t) },
+	};
+	char entry[16];
+	const struct lkdf_code code = { .device = driver_name(),
+					.image = driver_text(device_text),
+					.entry = entry };
+	struct lkdf_kind *k = NULL;
+
+	snprintf(entry, sizeof(entry), "do_%s", name);
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = name), .code = &code,
+			    .nr_code = 1, .param = param, .nr_param = 2,
+			    .range_from = LKDF_RANGE_VALUE,
+			    .range = { DEVICE_NR, 1, 1 }),
+		&k));
+	return k;
+}
+
 #endif

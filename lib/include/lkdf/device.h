@@ -203,6 +203,16 @@ struct lkdf_device_fill {
 };
 
 /*
+ * A piece: launches of a sealed graph that the device is given by one call, and
+ * again in each later run. The library cuts the graph by its edges alone, so
+ * the launches and their order stay; values and addresses may change.
+ */
+struct lkdf_piece {
+	uint32_t size, nr; /* nr: launches, constant */
+	void *of_driver; /* the device's, NULL before the first launch_piece */
+};
+
+/*
  * The functions of a device. Those that return int return 0 or a negative
  * errno; a function that was given an op and returns an error does not call
  * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
@@ -318,6 +328,23 @@ struct lkdf_device_ops {
 	 * the tasks, whose bytes the program may free at once. NULL: nothing
 	 * does when a function or an op has the error -ENODEV. */
 	void (*lose)(void *dev);
+
+	/* With LKDF_DEVICE_ORDERED and LKDF_DEVICE_QUIET: all launches of a
+	 * piece, from the second run of its graph on; one op for each, as
+	 * launch is given it: those of quiet launches are done with the next
+	 * one that is not, and the last launch is not quiet. The device may
+	 * begin a launch once those before it in the piece are done, and what
+	 * the queue was given before. The library calls it again for a piece
+	 * only when all of its ops are done. An error, such as -EOPNOTSUPP,
+	 * says that none was given: the library gives them by launch, this
+	 * time; -ENOSYS: it need not try again on this device. NULL: the
+	 * library gives all launches by launch. */
+	int (*launch_piece)(void *dev, unsigned queue, struct lkdf_piece *p,
+			    const struct lkdf_launch *const *launch,
+			    const struct lkdf_device_op *op);
+	/* The piece goes, and of_driver with it; NULL: nothing is to be freed.
+	 */
+	void (*drop_piece)(void *dev, struct lkdf_piece *p);
 };
 
 /**

@@ -8,6 +8,7 @@
 #include "tests/cuda/cache.h"
 #include "tests/cuda/child.h"
 #include "tests/cuda/faults.h"
+#include "tests/cuda/text.h"
 
 #include <dlfcn.h>
 
@@ -44,47 +45,83 @@ static int use_memory(struct lkdf *rt, struct lkdf_place *p)
 	return rc;
 }
 
-/* Six kernels in a graph, three times: the first error. */
-static int run_graph(struct lkdf *rt, struct lkdf_place *p, struct lkdf_kind *k,
-		     uint64_t by)
+static int see_body(struct lkdf_ctx *c, void *arg)
 {
-	struct lkdf_data *d = device_data(rt, NR, 2);
-	const struct lkdf_use use = { d, LKDF_RW, 0 };
+	const uint64_t *x = lkdf_ptr(c, 0);
+
+	(void)arg;
+	return x[NR - 1] == 2 ? 0 : -EDOM;
+}
+
+static int add_to(struct lkdf_graph *g, struct lkdf_kind *k,
+		  struct lkdf_place *p, const void *arg,
+		  const struct lkdf_use *use, unsigned nr)
+{
+	int t = lkdf_graph_add_task(g,
+				    LKDF_TASK(.kind = k, .place = p, .arg = arg,
+					      .use = use, .nr_use = nr));
+
+	return t < 0 ? t : 0;
+}
+
+/* Of six kernels, one more that copies, and a task that sees the copy. */
+static int build_graph(struct lkdf_graph *g, struct lkdf_place *p,
+		       struct lkdf_kind **k, struct lkdf_data **d,
+		       const uint64_t *value)
+{
+	const struct lkdf_use rw = { d[0], LKDF_RW, 0 },
+			      read = { d[1], LKDF_READ, 0 },
+			      both[] = { { d[0], LKDF_READ, 0 },
+					 { d[1], LKDF_WRITE, 0 } };
+	const uint64_t zero = 0;
+	int rc = 0, i;
+
+	for (i = 0; i < 6 && !rc; i++) {
+		rc = add_to(g, k[0], p, &value[i & 1], &rw, 1);
+		if (!rc && i == 3)
+			rc = add_to(g, k[1], p, &zero, both, 2);
+		if (!rc && i == 3)
+			rc = add_to(g, k[2], NULL, NULL, &read, 1);
+	}
+	return rc ? rc : lkdf_graph_seal(g, NULL);
+}
+
+/* Four runs, the third one with other values: the first error. */
+static int run_graph(struct lkdf *rt, struct lkdf_place *p)
+{
+	struct lkdf_kind *k[] = { borrowing_kind(rt, "add"),
+				  device_kind(rt, "copy"),
+				  api_kind(rt, "see", see_body, 0, 0) };
+	struct lkdf_data *d[] = { device_data(rt, NR, 2),
+				  device_data(rt, NR, 0) };
+	uint64_t value[] = { 1, -1 };
 	struct lkdf_event done;
 	struct lkdf_graph *g;
-	int rc = 0, i, t;
+	int rc, i;
 
 	must(lkdf_graph_create(rt, NULL, &g));
-	for (i = 0; i < 6; i++) {
-		uint64_t value = i & 1 ? -by : by;
-
-		t = lkdf_graph_add_task(g, LKDF_TASK(.kind = k, .place = p,
-						     .arg = &value, .use = &use,
-						     .nr_use = 1));
-		rc = t < 0 ? t : rc;
-	}
-	if (!rc)
-		rc = lkdf_graph_seal(g, NULL);
-	for (i = 0; i < 3 && !rc; i++) {
+	rc = build_graph(g, p, k, d, value);
+	for (i = 0; i < 4 && !rc; i++) {
+		value[0] = i == 2 ? 5 : value[0];
+		value[1] = -value[0];
 		rc = lkdf_graph_run(g, NULL, NULL, &done);
 		rc = keep_first(0, rc ? rc : lkdf_event_wait(done, -1));
-		rc = rc ? rc : keep_first(0, check_data(d));
+		rc = rc ? rc : keep_first(0, check_data(d[0]));
 	}
 	lkdf_graph_put(g);
-	lkdf_data_put(d);
+	for (i = 0; i < 3; i++)
+		lkdf_kind_put(k[i]);
+	lkdf_data_put(d[0]);
+	lkdf_data_put(d[1]);
 	return rc;
 }
 
 static int use_all(struct lkdf *rt, struct lkdf_place *p)
 {
-	struct lkdf_kind *k = device_kind(rt, "add");
 	int rc = run_kernels(rt, p);
 
 	rc = rc ? rc : use_memory(rt, p);
-	rc = rc ? rc : run_graph(rt, p, k, 1);
-	rc = rc ? rc : run_graph(rt, p, k, 5);
-	lkdf_kind_put(k);
-	return rc;
+	return rc ? rc : run_graph(rt, p);
 }
 
 /* Was it called, as FAKE_CUDA_FAIL has it? On a real driver: nobody knows. */

@@ -15,7 +15,7 @@
 
 static struct lkdf *rt;
 static struct lkdf_place *place;
-static struct lkdf_kind *step;
+static struct lkdf_kind *step, *borrow;
 
 /* ---- the driver for tests ----------------------------------------------- */
 
@@ -74,6 +74,25 @@ static void open_chain(struct chain *c, struct lkdf_data *d, unsigned nr,
 	must(lkdf_graph_seal(c->g, NULL));
 }
 
+/* The kernels borrow the value, so that it may change between two runs. */
+static void open_borrowing(struct chain *c, struct lkdf_data *d, unsigned nr)
+{
+	const struct lkdf_use use = { d, LKDF_RW, 0 };
+	unsigned i;
+
+	*c = (struct chain){ .d = d, .nr = nr, .by = 1 };
+	must(lkdf_graph_create(rt, NULL, &c->g));
+	for (i = 0; i < nr; i++) {
+		int32_t t = lkdf_graph_add_task(
+			c->g,
+			LKDF_TASK(.kind = borrow, .place = place, .arg = &c->by,
+				  .use = &use, .nr_use = 1));
+
+		must(t < 0 ? t : 0);
+	}
+	must(lkdf_graph_seal(c->g, NULL));
+}
+
 /* x: of the data, before and after. */
 static void run_chain(struct chain *c, uint64_t *x, const char *what)
 {
@@ -117,29 +136,50 @@ static void the_second_run_is_captured(void)
 	lkdf_data_put(d);
 }
 
-/* Two graphs whose kernels differ in a value only. */
 static void other_values_change_the_graph(void)
 {
 	struct lkdf_data *d = device_data(rt, NR, 1);
 	uint64_t x = 1, before = updates();
 	long made = nr_calls("cuGraphInstantiateWithFlags");
-	struct chain one, two;
+	struct chain c;
 
-	open_chain(&one, d, SHORT + 1, 1);
-	open_chain(&two, d, SHORT + 1, 2);
-	run_chain(&one, &x, "one");
-	run_chain(&one, &x, "one again");
-	run_chain(&two, &x, "other values");
+	open_borrowing(&c, d, SHORT + 1);
+	run_chain(&c, &x, "one");
+	run_chain(&c, &x, "one again");
+	c.by = 2;
+	run_chain(&c, &x, "other values");
 	is(updates() - before, 1, "other values: the graph is updated");
-	run_chain(&one, &x, "the first values");
-	is(updates() - before, 2, "and again");
+	run_chain(&c, &x, "the same again");
+	is(updates() - before, 1, "and not again");
+	c.by = 1;
+	run_chain(&c, &x, "the first values");
+	is(updates() - before, 2, "but when they have changed again");
 	is(nr_calls("cuGraphInstantiateWithFlags") - made, 1, "it is one");
+	close_chain(&c);
+	lkdf_data_put(d);
+}
+
+/* A launch of the same text takes the same place in another graph. */
+static void graphs_do_not_share(void)
+{
+	struct lkdf_data *d = device_data(rt, NR, 1);
+	uint64_t x = 1, before = updates();
+	struct chain one, two;
+	int i;
+
+	open_chain(&one, d, SHORT, 1);
+	open_chain(&two, d, SHORT, 2);
+	for (i = 0; i < 4; i++) {
+		run_chain(&one, &x, "one graph");
+		run_chain(&two, &x, "another one");
+	}
+	is(updates() - before, 0, "two graphs that look alike: no update");
 	close_chain(&two);
 	close_chain(&one);
 	lkdf_data_put(d);
 }
 
-/* More than one batch: some lie behind each other in the queue. */
+/* More than one piece: some lie behind each other in the queue. */
 static void long_chains_are_right(void)
 {
 	struct lkdf_data *d = device_data(rt, NR, 1);
@@ -243,7 +283,7 @@ static const struct trouble {
 	{ "cuStreamEndCapture", 901, 3, 1, 0 },
 	{ "cuGraphInstantiateWithFlags", 2, 3, 1, 0 },
 	{ "cuGraphLaunch", 1, 3, 1, 0 },
-	/* Two chains with values of their own in turns. */
+	/* Another value in the third run, and the first again in the fourth. */
 	{ "cuGraphExecUpdate", 910, 5, 0, 2 },
 	{ "cuGraphExecUpdate", 1, 3, 1, 0 },
 };
@@ -253,30 +293,23 @@ static void run_trouble(const struct trouble *t, unsigned nr)
 	struct lkdf_data *d = device_data(rt, NR, 1);
 	uint64_t had[] = { graphs(), refused(), updates() }, x = 1;
 	bool is_update = !strcmp(t->call, "cuGraphExecUpdate");
-	struct chain c[2];
+	struct chain c;
 	int i;
 
-	open_chain(&c[0], d, nr, 1);
-	open_chain(&c[1], d, nr, 2);
+	open_borrowing(&c, d, nr);
 	must(let_fail(t->call, t->error, 0));
-	run_chain(&c[0], &x, t->call);
-	run_chain(&c[0], &x, t->call);
-	run_chain(&c[is_update], &x, t->call);
+	run_chain(&c, &x, t->call);
+	run_chain(&c, &x, t->call);
+	c.by += is_update;
+	run_chain(&c, &x, t->call);
+	c.by -= is_update;
 	for (i = 0; i < 3; i++)
-		run_chain(&c[0], &x, t->call);
+		run_chain(&c, &x, t->call);
 	is(graphs() - had[0], t->graphs, "%s: runs of graphs", t->call);
 	is(refused() - had[1], t->refused, "%s: refused", t->call);
 	is(updates() - had[2], t->updates, "%s: updates", t->call);
-	close_chain(&c[1]);
-	close_chain(&c[0]);
+	close_chain(&c);
 	lkdf_data_put(d);
-}
-
-/* No batch of it was given before. */
-static void renew_step(void)
-{
-	lkdf_kind_put(step);
-	step = device_kind(rt, "step");
 }
 
 static void what_is_refused_goes_kernel_by_kernel(void)
@@ -284,12 +317,11 @@ static void what_is_refused_goes_kernel_by_kernel(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++) {
-		renew_step();
 		run_trouble(&troubles[i], SHORT);
 	}
 }
 
-/* A batch that is refused for ever is tried again, ever more rarely. */
+/* A piece that is refused for ever is tried again, ever more rarely. */
 static void what_is_refused_rests_longer(void)
 {
 	struct lkdf_data *d = device_data(rt, NR, 1);
@@ -297,7 +329,6 @@ static void what_is_refused_rests_longer(void)
 	struct chain c;
 	int i;
 
-	renew_step();
 	open_chain(&c, d, SHORT, 11);
 	for (i = 0; i < 4; i++)
 		must(let_fail("cuGraphLaunch", 1, 0));
@@ -313,17 +344,15 @@ static void what_is_refused_rests_longer(void)
 	lkdf_data_put(d);
 }
 
-/* In the first run each of the batch is launched, behind the call that gave it.
- */
-static void a_held_kernel_says_why_it_failed(void)
+/* In the first run each is launched. */
+static void a_kernel_of_a_chain_says_why_it_failed(void)
 {
 	struct lkdf_data *d = device_data(rt, NR, 1);
 	struct chain c;
 
-	renew_step();
 	open_chain(&c, d, SHORT, 13);
 	must(let_fail("cuLaunchKernel", 701, 3));
-	is(run(c.g, NULL), -EINVAL, "a held kernel fails");
+	is(run(c.g, NULL), -EINVAL, "a kernel of a chain fails");
 	has(lkdf_errmsg(), "cuLaunchKernel: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
 	    "with the driver's words");
 	close_chain(&c);
@@ -359,15 +388,18 @@ int main(void)
 	}
 	device_is_real = true;
 	step = device_kind(rt, "step");
+	borrow = borrowing_kind(rt, "step");
 	the_second_run_is_captured();
 	other_values_change_the_graph();
+	graphs_do_not_share();
 	long_chains_are_right();
 	a_task_takes_a_result_from_the_middle();
 	what_is_refused_goes_kernel_by_kernel();
 	what_is_refused_rests_longer();
-	a_held_kernel_says_why_it_failed();
+	a_kernel_of_a_chain_says_why_it_failed();
 	a_fault_is_that_of_its_task();
 	lkdf_kind_put(step);
+	lkdf_kind_put(borrow);
 	is(device_close(rt), 0, "the runtime closes");
 	return tap_end();
 }

@@ -121,7 +121,7 @@ same(CU_CAPTURE_WRONG_THREAD, CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
 same(CU_CAPTURE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED);
 same(CU_GRAPH_UPDATE_FAILURE, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
 _Static_assert(sizeof(CUgraphExecUpdateResultInfo_v1) <= 64,
-	       "batch.c has room for it");
+	       "piece.c has room for it");
 
 static void the_header_agrees(void)
 {
