@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-make ablate: what each mechanism of workers is worth. The library is built without
-one row of lib/mechanism/rows.h after the other, with what cannot work then:
+make ablate: what each mechanism of workers is worth, and each mode of runs and option
+of tests/ablate/off.txt. The library is built without one row of lib/mechanism/rows.h
+after the other, with what cannot work then; a row of off.txt is switched off by a
+setting of the same library.
 
 oracle        random programs, which have to do what their model does all the same
 instructions  of an item in the five hot loops (loops.c), in serial mode, by
               callgrind: these do not depend on the load of the machine
-bench         rows of lkdf bench that for.txt names for the mechanism: time without
-              it / time with it, the median of pairs that ran one after the other
-models        the programs of tests/mc that search the mechanism's orders
+bench         rows of lkdf bench that for.txt or off.txt names: time without it /
+              time with it, the median of pairs that ran one after the other
+models        the programs of tests/mc that have sources of it: how many pass; they
+              search the orders of the library as it is
 
-Results are kept in $BUILD/ablate, a file for each mechanism and step: what is there
+Results are kept in $BUILD/ablate, a file for each row and step: what is there
 is not measured again. ROW=gate measures one, ABLATE_SECONDS=10 is the quick mode: it
 bounds the oracle, makes one pair of each row of bench, and no models. The table is
 printed, and written to $BUILD/ablate/table.txt.
@@ -20,6 +23,7 @@ import fnmatch
 import glob
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -32,18 +36,31 @@ SKIP = os.environ.get('ABLATE_SKIP', '').split(',')
 LOOPS = ('plain', 'tokens', 'control', 'spawn', 'submit')
 ITEMS = 5000
 SCRIPT = 'lib/mechanism/without.sh'
-HEAD = ('mechanism', 'lines', 'oracle', 'instructions', 'bench', 'verdict')
+HEAD = ('row', 'lines', 'oracle', 'instructions', 'bench', 'models', 'verdict')
+# Of the hot loops: as few as possible goes on beside them.
+QUIET = {'LKDF_SERIAL': 'yes', 'LKDF_STATIC_RUNS': '0', 'LKDF_LOOP_REGIONS': 'no'}
+# A program of the checker, and the sources that it checks.
+MODELS = dict(w.split('=') for w in os.environ.get('ABLATE_MODELS', '').split())
 
 
 def say(text):
     print(time.strftime('%H:%M:%S ') + text, file=sys.stderr, flush=True)
 
 
-def run(words, lib=None, limit=None, more=None):
+class Way:
+    """A library, or the one of this build, and settings as in the environment."""
+
+    def __init__(self, lib=None, settings='-'):
+        self.env = {'LKDF_' + s.split('=')[0].upper(): s.split('=')[1]
+                    for s in settings.split(',') if s != '-'}
+        if lib:
+            self.env['LD_LIBRARY_PATH'] = lib
+
+
+def run(words, way=None, limit=None, more=None):
     """What it prints on both, and its status; -1: it did not end in time."""
     env = dict(os.environ, **(more or {}))
-    if lib:
-        env['LD_LIBRARY_PATH'] = lib
+    env.update(way.env if way else {})
     try:
         done = subprocess.run(words, env=env, timeout=limit, text=True,
                               capture_output=True, check=False)
@@ -85,11 +102,11 @@ def build(row):
     return folder, rows
 
 
-def oracle(lib):
+def oracle(way):
     words = [f'{BUILD}/tests/oracle/oracle', '--programs', '500']
     if SECONDS:
         words += ['--seconds', str(SECONDS)]
-    text, rc = run(words, lib, limit=60 + 4 * (SECONDS or 300))
+    text, rc = run(words, way, limit=60 + 4 * (SECONDS or 300))
     if rc < 0:
         return 'hangs'
     if rc:
@@ -97,7 +114,7 @@ def oracle(lib):
     return 'passes'
 
 
-def count(lib):
+def count(way):
     """Instructions of an item, by loop."""
     result = {}
     for loop in LOOPS:
@@ -106,9 +123,7 @@ def count(lib):
             text, rc = run(['valgrind', '--tool=callgrind',
                             '--callgrind-out-file=/dev/null',
                             f'{BUILD}/tests/ablate/loops', loop, str(items)],
-                           lib, more={'LKDF_SERIAL': 'yes',
-                                      'LKDF_STATIC_RUNS': '0',
-                                      'LKDF_LOOP_REGIONS': 'no'})
+                           way, more=QUIET)
             if rc:
                 sys.exit(f'ablate: {loop}: {text}')
             nr.append(int(text.rsplit('Collected : ', 1)[1].split()[0]))
@@ -116,9 +131,9 @@ def count(lib):
     return result
 
 
-def values(suite, patterns, lib):
+def values(suite, patterns, way):
     text, _ = run([f'{BUILD}/lkdf-bench', suite, '--quick', '--json',
-                   '-q'], lib, limit=300)
+                   '-q'], way, limit=300)
     try:
         rows = json.loads(text[text.index('{'):text.rindex('}') + 1])['rows']
     except ValueError:
@@ -127,25 +142,40 @@ def values(suite, patterns, lib):
         fnmatch.fnmatch(f'{suite}/{r["name"]}', p) for p in patterns)}
 
 
-def bench(patterns, lib):
+def bench(patterns, on, off):
     """Time without / time with, by row: the median of the pairs."""
     pairs = {}
     for i in range(1 if SECONDS else 7):
         for suite in sorted({p.split('/')[0] for p in patterns}):
-            order = [None, lib] if i % 2 else [lib, None]
+            order = [on, off] if i % 2 else [off, on]
             got = {which: values(suite, patterns, which) for which in order}
-            for name in got[None].keys() & got[lib].keys():
+            for name in got[on].keys() & got[off].keys():
                 pairs.setdefault(f'{suite}/{name}', []).append(
-                    got[lib][name] / got[None][name])
+                    got[off][name] / got[on][name])
     return {name: statistics.median(v) for name, v in sorted(pairs.items())}
 
 
-def models(row):
-    """Of the programs of the checker that name the mechanism: those that fail."""
-    named = [os.path.basename(p)[:-2] for p in sorted(glob.glob('tests/mc/mc_*.c'))
-             if f'mechanism/{row}/' in open(p, encoding='utf-8').read()]
-    failed = [n for n in named if run([f'{BUILD}/tests/mc/{n}'])[1]]
+def headers_of(model):
+    """Those that its own file names."""
+    with open(f'tests/mc/{model}.c', encoding='utf-8') as f:
+        return {f'lib/{h}' for h in re.findall(r'^#include "(.*)"', f.read(), re.M)}
+
+
+def models(files):
+    """Of the programs of the checker with one of the files: those that fail."""
+    named = [n for n, sources in sorted(MODELS.items())
+             if set(files) & (set(sources.split(':')) | headers_of(n))]
+    failed = [n for n in named
+              if kept(n, 'model', lambda n=n: run([f'{BUILD}/tests/mc/{n}'])[1])]
     return {'named': named, 'failed': failed}
+
+
+def show_models(row):
+    if 'models' not in row:
+        return '-'
+    named, failed = row['models']['named'], row['models']['failed']
+    return (f'{len(named) - len(failed)} of {len(named)}' if named else 'none') + \
+        ''.join(f', {n} fails' for n in failed)
 
 
 def show_bench(ratios):
@@ -155,9 +185,7 @@ def show_bench(ratios):
     return f'{statistics.median(ratios.values()):.2f}, {worst:.2f} {name}'
 
 
-def judge(row, why, where):
-    if why:
-        return f'stays: {why}'
+def judge(row, where):
     if row['oracle'] in ('hangs', 'fails'):
         return f'programs {row["oracle"][:-1]} without it'
     if row['oracle'] == 'refused':
@@ -168,57 +196,88 @@ def judge(row, why, where):
     return f'measure it on: {where}'
 
 
-def line(name, reasons, base):
-    lines = sum(open(p, encoding='utf-8').read().count('\n')
-                for p in glob.glob(f'lib/mechanism/{name}/*.[ch]'))
-    patterns, where = reasons[name]
-    lib, what = build(name)
-    if not lib:
-        return (name, lines, '-', '-', '-', judge({}, what, where))
-    row = {'oracle': kept(name, 'oracle', lambda: oracle(lib))}
+def measure(name, row):
+    """A line of the table: on and off are ways, or why it stays."""
+    lines = sum(open(p, encoding='utf-8').read().count('\n') for p in row['files'])
+    shown, where = row.get('shown', name), row['where']
+    if 'why' in row:
+        return (shown, lines or '-', '-', '-', '-', '-', f'stays: {row["why"]}')
+    on, off = row['on'], row['off']
+    got = {'oracle': kept(name, 'oracle', lambda: oracle(off))}
     text = '-'
-    if base:
-        nr = kept(name, 'count', lambda: count(lib))
+    if row['base']:
+        base = row['base']()
+        nr = kept(name, 'count', lambda: count(row.get('counted', off)))
         change = [100 * (base[k] / nr[k] - 1) for k in LOOPS]
         text = ' '.join(f'{c:+.1f}' for c in change)
-    if patterns and 'bench' not in SKIP:
-        row['bench'] = kept(name, 'bench', lambda: bench(patterns, lib))
-    if not SECONDS and 'models' not in SKIP:
-        row['models'] = kept(name, 'models', lambda: models(name))
+    if row['rows'] and 'bench' not in SKIP:
+        got['bench'] = kept(name, 'bench', lambda: bench(row['rows'], on, off))
+    if 'models' not in SKIP and not SECONDS:
+        got['models'] = models(row['files'])
+    return (shown, lines or '-', got['oracle'], text, show_bench(got.get('bench')),
+            show_models(got), judge(got, where))
+
+
+def of_mechanism(name, reasons, base):
+    patterns, where = reasons[name]
+    lib, what = build(name)
+    row = {'files': sorted(glob.glob(f'lib/mechanism/{name}/*.[ch]')),
+           'rows': patterns, 'where': where}
+    if not lib:
+        return dict(row, why=what)
     others = [w for w in what if w != name]
-    shown = name + (f' (and {", ".join(others)})' if others else '')
-    return (shown, lines, row['oracle'], text, show_bench(row.get('bench')),
-            judge(row, None, where))
+    return dict(row, on=Way(), off=Way(lib), base=base,
+                shown=name + (f' (and {", ".join(others)})' if others else ''))
+
+
+def switched(line, base):
+    """A row of off.txt."""
+    name, on, off, counted, files, rows, where = line
+    row = {'files': sorted(p for f in files.split(',') if f != '-'
+                           for p in glob.glob(f) if p.endswith(('.c', '.h'))),
+           'rows': rows.split(',') if rows != '-' else [], 'where': where}
+    if off == '-':
+        return dict(row, why=where)
+    counts = Way(settings=f'{on},{counted}'), Way(settings=f'{off},{counted}')
+    return dict(row, on=Way(settings=on), off=Way(settings=off), counted=counts[1],
+                base=base and (
+                    lambda: kept(name, 'count-on', lambda: count(counts[0]))))
+
+
+def read_lines(path):
+    with open(path, encoding='utf-8') as f:
+        return [t.rstrip('\n').split('\t') for t in f if not t.startswith('#')]
 
 
 def read_reasons():
-    result = {}
-    for text in open('tests/ablate/for.txt', encoding='utf-8'):
-        if not text.startswith('#'):
-            name, patterns, where = text.rstrip('\n').split('\t')
-            result[name] = patterns.split(',') if patterns != '-' else [], where
-    return result
+    return {name: (rows.split(',') if rows != '-' else [], where)
+            for name, rows, where in read_lines('tests/ablate/for.txt')}
 
 
 def main():
     os.makedirs(OUT, exist_ok=True)
     reasons = read_reasons()
-    rows = [r for r in run([SCRIPT, 'rows'])[0].split()
-            if os.environ.get('ROW') in (None, '', r)]
-    if not rows:
-        sys.exit(f'ablate: ROW={os.environ["ROW"]}: no such mechanism')
     has_valgrind = run(['sh', '-c', 'command -v valgrind'])[1] == 0
-    base = kept('all', 'count', lambda: count(BUILD)) if has_valgrind else None
+    base = (lambda: kept('all', 'count', lambda: count(Way()))) if has_valgrind \
+        else None
+    rows = {r: lambda r=r: of_mechanism(r, reasons, base)
+            for r in run([SCRIPT, 'rows'])[0].split()}
+    rows.update({t[0]: lambda t=t: switched(t, base)
+                 for t in read_lines('tests/ablate/off.txt')})
+    wanted = os.environ.get('ROW', '').split(',') if os.environ.get('ROW') else rows
+    for name in wanted:
+        if name not in rows:
+            sys.exit(f'ablate: ROW={name}: no such row')
     table = [HEAD]
-    for row in rows:
-        table.append(tuple(str(c) for c in line(row, reasons, base)))
+    for name in wanted:
+        table.append(tuple(str(c) for c in measure(name, rows[name]())))
         say(' | '.join(table[-1]))
     wide = [max(len(r[i]) for r in table) for i in range(len(HEAD))]
     text = '\n'.join('  '.join(c.ljust(w) for c, w in zip(r, wide)).rstrip()
                      for r in table) + '\n'
     if base:
         text += 'instructions of an item: ' + ', '.join(
-            f'{k} {base[k]:.0f}' for k in LOOPS) + '; what the mechanism adds, %\n'
+            f'{k} {nr:.0f}' for k, nr in base().items()) + '; what the row adds, %\n'
     with open(f'{OUT}/table.txt', 'w', encoding='utf-8') as f:
         f.write(text)
     print(text, end='')

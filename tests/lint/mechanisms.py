@@ -9,7 +9,8 @@ call at the end of the idle time leaves a worker as if it slept.
 
 The data of a mechanism is its own: the row states it, and nobody else names the
 slot. The table of architecture.rst has the rows with their words, and for.txt of
-tests/ablate says what each is for. A field of sched's structs that mechanisms alone
+tests/ablate says what each is for; off.txt has each mode of runs, and settings of
+options that there are. A field of sched's structs that mechanisms alone
 use, or whose comment names a header of one, belongs there. struct worker has few
 fields and idle.c few headers, so that one can read how a worker finds work.
 """
@@ -169,4 +170,19 @@ for path in ctext.files(FOR, ends=('.txt',)):
     for name, _ in said:
         if name not in named:
             report.say(path, 1, f'{name}: say which row of lkdf bench it is for')
+OFF = 'tests/ablate/off.txt'
+modes = [m for path in ctext.files('lib/run/mode.c')
+         for m in re.findall(r'&(\w+)_mode\b', ctext.read(path))]
+options = [m for path in ctext.files('lib/api/config.c')
+           for m in re.findall(r'\.name = "(\w+)"', ctext.read(path))]
+for path in ctext.files(OFF, ends=('.txt',)):
+    text = ctext.read(path)
+    for mode in modes:
+        if not re.search(rf'^{mode}\t', text, re.M):
+            report.say(path, 1, f'{mode}: say what switches this mode of runs off')
+    for m in re.finditer(r'^\w+\t(\S+\t\S+)\t', text, re.M):
+        for name in set(re.findall(r'(\w+)=', m.group(1))):
+            if name not in options:
+                report.say(path, ctext.line_of(text, m.start()),
+                           f'{name} is no option')
 report.end()
