@@ -185,9 +185,9 @@ static void rest_once(struct worker *w, struct task *t, struct rest *r)
  * The body of a plain child that needed nothing before has returned rc. The
  * context is the join's own: its fields come back as they were.
  */
-static inline void end_plain_child(struct worker *w, struct task *t,
-				   struct task *parent, struct lkdf_ctx *c,
-				   int rc)
+static inline __attribute__((always_inline)) void
+end_plain_child(struct worker *w, struct task *t, struct task *parent,
+		struct lkdf_ctx *c, int rc)
 {
 	c->has_spawned = false;
 	if (unlikely((rc | c->after) < 0)) {
@@ -337,7 +337,8 @@ int task_join_on(struct executor *ex, struct task *t)
 	return 0;
 }
 
-void task_await_children(struct executor *ex, struct task *t)
+__attribute__((noinline)) void task_await_children(struct executor *ex,
+						   struct task *t)
 {
 	await_all(ex, t);
 }
@@ -349,7 +350,7 @@ int task_join_told(struct lkdf_ctx *c, struct failure **f)
 	*f = NULL;
 	if (!c->task)
 		return 0;
-	await_all(c->ex, c->task);
+	task_await_children(c->ex, c->task);
 	rc = complete_take_child_error(c->task, f);
 	task_count_anew(c->task);
 	return rc ? tell_child(rc, *f) : 0;
