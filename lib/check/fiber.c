@@ -49,6 +49,7 @@ struct check {
 	struct list idle; /* the youngest first */
 	uint32_t nr_fibers, nr_idle;
 	uint64_t nr_bodies, nr_shared;
+	struct check_devices devices; /* any thread; see device.c */
 	struct event_row *events;
 	size_t nr_events, nr_rows; /* rows: a power of two */
 };
@@ -127,31 +128,6 @@ void check_drop(struct check *ch, uint64_t *token)
 	__tsan_mutex_pre_unlock(token, 0);
 	__tsan_mutex_post_unlock(token, 0);
 	tsan_hear();
-}
-
-void check_reads(struct check *ch, const void *p, size_t size)
-{
-	(void)ch;
-	if (size)
-		__tsan_read_range((void *)(uintptr_t)p, size);
-}
-
-void check_writes(struct check *ch, void *p, size_t size)
-{
-	(void)ch;
-	if (size)
-		__tsan_write_range(p, size);
-}
-
-void *check_alloc(size_t align, size_t size)
-{
-	align = align < 16 ? 16 : align;
-	return aligned_alloc(align, round_up(size ? size : 1, align));
-}
-
-void check_free(void *p)
-{
-	free(p);
 }
 
 /* ---- events ------------------------------------------------------------- */
@@ -319,14 +295,17 @@ static struct fiber *any_idle(struct check *ch)
  * A fiber of its own has the name of one body in reports. From CHECK_FIBERS on
  * a body goes on where one before it was the last, or shares an idle one.
  */
-static struct fiber *pick_fiber(struct check *ch, struct check_place after)
+static struct fiber *pick_fiber(struct check *ch, bool stays,
+				struct check_place after)
 {
 	struct fiber *f = after.fiber;
+	bool is_last = f && !list_is_empty(&f->idle) && f->last == after.body;
 
 	lock_assert_held(&ch->lock);
-	if (ch->nr_fibers < CHECK_FIBERS || !ch->nr_idle)
+	if (!(stays && is_last) &&
+	    (ch->nr_fibers < CHECK_FIBERS || !ch->nr_idle))
 		f = NULL;
-	else if (!f || list_is_empty(&f->idle) || f->last != after.body)
+	else if (!is_last)
 		f = any_idle(ch);
 	if (f)
 		be_busy(ch, f);
@@ -342,11 +321,11 @@ static struct fiber *take_fiber(struct check *ch, struct check_call *call,
 	struct fiber *f;
 
 	lock_take(&ch->lock);
-	f = pick_fiber(ch, after);
+	f = pick_fiber(ch, call->stays, after);
 	if (f) {
 		f->call = call;
 		snprintf(name, sizeof(name), "%s%s", call->name,
-			 f->last ? ", or one before it" : "");
+			 f->last && !call->stays ? ", or one before it" : "");
 		__tsan_set_fiber_name(f->tsan, name);
 		f->last = ++ch->nr_bodies;
 		call->stack = f->stack + GUARD_BYTES;
@@ -490,6 +469,11 @@ void check_close(struct check *ch)
 	/* Tokens stay: others may have heard of their addresses. */
 	free(ch->events);
 	free(ch);
+}
+
+struct check_devices *check_devices(struct check *ch)
+{
+	return &ch->devices;
 }
 
 void check_count(const struct check *ch, uint64_t *bodies, uint64_t *shared)

@@ -44,6 +44,7 @@ struct check_call {
 	/* On the fiber: acquires, calls, releases. */
 	void (*run)(struct check_call *call);
 	const char *name; /* in reports */
+	bool stays; /* where after is the last, though others are left */
 
 	/* Set before run. */
 	void *stack;
@@ -91,6 +92,14 @@ uint64_t *event_token(struct check *ch, const void *slot, uint32_t gen);
 /* An access of the library to memory of the program, for a body. */
 void check_reads(struct check *ch, const void *p, size_t size);
 void check_writes(struct check *ch, void *p, size_t size);
+
+/* See check/device.h. */
+struct check_devices {
+	uint64_t token[3];
+	struct check_place stepped; /* the last step of a launcher */
+};
+
+struct check_devices *check_devices(struct check *ch);
 
 /* A fiber that hears to comes after all that from was told. */
 void check_pass(struct check *ch, uint64_t *from, uint64_t *to);

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/futex.h"
+#include "check/device.h"
 #include "device/build.h"
 #include "device/launcher.h"
 
@@ -204,6 +205,8 @@ int device_done(struct lkdf_device_op op, int error, const char *why)
 			   "device_done: the runtime is the parent's");
 	/* The lock in between shows it to who closes. */
 	a_add(&d->nr_telling, 1, relaxed);
+	if (unlikely(d->attr.check != NULL))
+		check_device_tell(d->attr.check, DEVICE_DONE);
 	rc = tell_done(d, op, error, why);
 	/* [device.told] our last look at it; pairs with [device.quiet]. */
 	a_sub(&d->nr_telling, 1, release);
@@ -327,6 +330,8 @@ struct device_slot *device_take_done(struct device *d)
 	d->done = NULL;
 	d->is_rung = false;
 	lock_give(&d->lock);
+	if (unlikely(d->attr.check != NULL))
+		check_device_hear(d->attr.check, DEVICE_DONE);
 	for (; s; s = next) {
 		next = s->next;
 		s->next = first;

@@ -107,6 +107,7 @@ struct device_attr {
 	uint64_t pin_bytes; /* of data that the driver may know, at most */
 	int64_t spin_ns; /* how long the launcher polls without a pause */
 	struct trace *trace;
+	struct check *check; /* option check; else NULL */
 	struct hooks *hooks; /* a tool's; its table may be NULL */
 	struct lkdf_stats_device *told; /* its row in the memfd */
 	uint32_t executor; /* number of its launcher */

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/options.h"
+#include "check/fiber.h"
 #include "core/runtime.h"
 #include "graph/access.h"
 #include "io/io_multi.h"
@@ -79,6 +80,14 @@ static int take_arg(struct lkdf_ctx *c, const void *arg, struct lkdf_io *io)
 	memcpy(io, arg, sizeof(*io));
 	rc = io_op_check(io);
 	return rc ? rc : take_buffer(c, io);
+}
+
+static void touch_piece(void *u, void *p, size_t size, bool is_written)
+{
+	if (is_written)
+		check_writes(u, p, size);
+	else
+		check_reads(u, p, size);
 }
 
 static int create_request(struct task *t, const struct lkdf_io *io)
@@ -346,6 +355,8 @@ int io_begin(struct lkdf_ctx *c, void *arg)
 	if (unlikely(t->link.flags & TASK_AWAY))
 		return begin_early(c, arg);
 	rc = take_arg(c, arg, &io);
+	if (unlikely(rt_of(t)->check != NULL) && !rc)
+		io_op_each_piece(&io, touch_piece, rt_of(t)->check);
 	if (!rc && is_worker && !(io.flags & LKDF_IO_MULTI))
 		nr = io_ring_peek(c->ex->worker, &io);
 	if (!rc && is_over(&io, nr)) {

@@ -271,7 +271,7 @@ static void step_here(struct device *d, struct executor *ex,
 {
 	/* [held.wait] pairs with [held.over]. */
 	while (!a_load(&c->is_over, acquire))
-		if (!launcher_step(d, ex))
+		if (!devices_step(d, ex))
 			futex_wait(&c->is_over, 0, SERIAL_NS);
 }
 

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/futex.h"
 #include "base/options.h"
+#include "check/device.h"
 #include "core/home.h"
 #include "core/ops.h"
 #include "device/request.h"
@@ -185,6 +186,7 @@ static int add_device(struct lkdf *rt, enum lkdf_place_kind kind,
 		.stack_kib = (size_t)rt->options->stack_kib,
 		.is_alive = rt->is_alive,
 		.bell = rt->sched.is_serial ? &all->bell : NULL,
+		.check = rt->check,
 		.index = nr,
 		.nr_queues = (unsigned)rt->options->device_queues,
 		.memory = (uint64_t)rt->options->device_memory << 20,
@@ -333,6 +335,29 @@ static bool sleep_for_nothing(struct lkdf *rt, int64_t timeout_ns)
 	return false;
 }
 
+struct step {
+	struct device *d;
+	struct executor *ex;
+	bool has_moved;
+};
+
+static void make_step(void *u)
+{
+	struct step *s = u;
+
+	s->has_moved = launcher_step(s->d, s->ex);
+}
+
+bool devices_step(struct device *d, struct executor *ex)
+{
+	struct step s = { .d = d, .ex = ex };
+
+	if (likely(!d->attr.check))
+		return launcher_step(d, ex);
+	check_device_step(d->attr.check, make_step, &s);
+	return s.has_moved;
+}
+
 /* *nap_ns: how long nobody needs to look again; 0: none is busy. */
 static bool step_all(struct lkdf *rt, struct executor *ex, int64_t *nap_ns)
 {
@@ -346,7 +371,7 @@ static bool step_all(struct lkdf *rt, struct executor *ex, int64_t *nap_ns)
 		d = rt->devices->device[i];
 		if (!a_load(&d->is_started, relaxed))
 			continue;
-		has_moved |= launcher_step(d, ex);
+		has_moved |= devices_step(d, ex);
 		if (!launcher_is_busy(d))
 			continue;
 		nap = d->ops.poll && !device_has(d, LKDF_DEVICE_CALLS)

@@ -46,6 +46,9 @@ void devices_init(struct lkdf *rt);
  */
 bool devices_hold(struct lkdf *rt, char *text, size_t size);
 
+/* A thread of serial mode makes a step of the launcher, see launcher_step(). */
+bool devices_step(struct device *d, struct executor *ex);
+
 /* Joins the launchers: no task lives, and workers are still there. */
 void devices_stop(struct lkdf *rt);
 

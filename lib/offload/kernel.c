@@ -2,6 +2,7 @@
 #include "offload/kernel.h"
 
 #include "base/err.h"
+#include "check/device.h"
 #include "core/home.h"
 #include "core/ops.h"
 #include "data/offhost.h"
@@ -9,6 +10,7 @@
 #include "offload/gather.h"
 #include "run/offhost_run.h"
 #include "task/body.h"
+#include "task/checked.h"
 #include "task/then.h"
 #include "trace/counters.h"
 
@@ -146,7 +148,13 @@ static bool wants_launcher(struct task *t)
 
 static void run_on_launcher(void *executor, struct blocking_item *item)
 {
-	task_run(executor, container_of(item, struct task, blocking_item));
+	struct task *t = container_of(item, struct task, blocking_item);
+	struct check *ch = rt_of(t)->check;
+
+	task_run(executor, t);
+	/* The launcher comes after all that the kernel comes after. */
+	if (unlikely(ch != NULL))
+		check_device_hear(ch, DEVICE_GIVEN);
 }
 
 static void push_to_device(struct task *t)
@@ -239,6 +247,18 @@ static void resume_kernel(void *executor, struct blocking_item *item)
 		      false);
 }
 
+/* Option check: for bodies it touches the bytes of its uses as it begins. */
+static void touch_bytes(struct check *ch, const struct device_req *r)
+{
+	const struct device_operand *o;
+
+	for (o = r->operand; o < r->operand + r->nr_operand; o++)
+		if (o->mode & LKDF_WRITE)
+			check_writes(ch, o->host, o->bytes);
+		else
+			check_reads(ch, o->host, o->bytes);
+}
+
 static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 {
 	struct task *t = c->task;
@@ -250,6 +270,8 @@ static int launch_kernel(struct lkdf_ctx *c, void *arg, struct device *d)
 		gather_over(c->frame, c->index, rc);
 	if (rc || !r)
 		return rc;
+	if (unlikely(rt_of(t)->check != NULL) && !r->kernel->is_prefetch)
+		touch_bytes(rt_of(t)->check, &r->req);
 	t->away.kernel = r;
 	t->link.flags |= TASK_AWAY;
 	then_begin_away(t, t->kind->fn);
@@ -322,6 +344,8 @@ static int begin_kernel(struct lkdf_ctx *c, void *arg)
 		return begin_here(c, arg);
 	if (!rc)
 		rc = launch_kernel(c, arg, d);
+	if (unlikely(rt_of(c->task)->check != NULL))
+		check_device_tell(rt_of(c->task)->check, DEVICE_GIVEN);
 	if (rc < 0 && c->task->kind->kernel->is_prefetch)
 		return 0;
 	if (rc < 0)
@@ -340,6 +364,8 @@ static bool kernel_ended(struct executor *ex, struct task *t)
 {
 	struct kernel_req *r = t->away.kernel;
 
+	if (unlikely(rt_of(t)->check != NULL))
+		checked_left(t);
 	t->link.flags &= (uint16_t)~TASK_AWAY;
 	t->away.kernel = NULL;
 	kernel_count(ex, r);

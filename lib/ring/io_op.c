@@ -58,6 +58,24 @@ const char *io_op_name(uint32_t op)
 	return op < ARRAY_SIZE(rows) ? rows[op].name : NULL;
 }
 
+void io_op_each_piece(const struct lkdf_io *io,
+		      void (*fn)(void *u, void *p, size_t size,
+				 bool is_written),
+		      void *u)
+{
+	unsigned traits = rows[io->op].traits;
+	bool is_written = traits & IS_INPUT;
+	const struct iovec *v = io->buf;
+	uint32_t i;
+
+	if (io->flags & LKDF_IO_MULTI)
+		return;
+	if (traits & HAS_BYTES && io->buf)
+		fn(u, io->buf, io->len, is_written);
+	for (i = 0; traits & HAS_IOVEC && v && i < io->len; i++)
+		fn(u, v[i].iov_base, v[i].iov_len, is_written);
+}
+
 static int check_pointers(const struct lkdf_io *io)
 {
 	const struct op_row *row = &rows[io->op];

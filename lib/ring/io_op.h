@@ -56,6 +56,12 @@ int io_op_check(const struct lkdf_io *io);
 void io_op_init(struct io_op *op, const struct lkdf_io *io);
 void io_op_fini(struct io_op *op);
 
+/* Tells of each piece of its bytes, which it writes, or only reads. */
+void io_op_each_piece(const struct lkdf_io *io,
+		      void (*fn)(void *u, void *p, size_t size,
+				 bool is_written),
+		      void *u);
+
 /* May wait long for somebody else: not files and directories. */
 bool io_op_may_wait(const struct io_op *op);
 

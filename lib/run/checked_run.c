@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/checked_run.h"
 
+#include "check/device.h"
 #include "core/runtime.h"
 #include "data/data.h"
 #include "data/var_check.h"
@@ -178,6 +179,9 @@ void checked_run_hear(struct frame *f, uint32_t index)
 	if (may_lack_inputs(&f->recs[index]))
 		check_acquire(ch, fc->end);
 	each_use(f, index, var_hear);
+	/* Its bytes may have come from a device. */
+	if (f->graph->accesses)
+		check_device_hear(ch, DEVICE_CAME);
 }
 
 static void tell_record(struct frame *f, uint32_t to,

@@ -2,7 +2,7 @@
 #include "task/checked.h"
 
 #include "base/err.h"
-#include "check/fiber.h"
+#include "check/device.h"
 #include "core/limit.h"
 #include "core/ops.h"
 #include "core/runtime.h"
@@ -108,6 +108,8 @@ void checked_hear_uses(struct check *ch, const struct claim *cl)
 {
 	const struct use *u;
 
+	/* Its bytes may have come from a device. */
+	check_device_hear(ch, DEVICE_CAME);
 	for (u = cl->first; u; u = u->after)
 		if (!(u->flags & USE_WEAK))
 			hear_use(ch, u);
@@ -274,6 +276,15 @@ static void body_name(const struct task *t, char *name, size_t size)
 		snprintf(name, size, "task \"%s\"", text);
 }
 
+/*
+ * The library begins work elsewhere, and calls a driver of the program, which
+ * has threads of its own.
+ */
+static bool is_deaf(const struct body *b)
+{
+	return b->goes_on || !b->t->kind->is_away;
+}
+
 static void run_body(struct check_call *call)
 {
 	struct body *b = container_of(call, struct body, call);
@@ -289,7 +300,8 @@ static void run_body(struct check_call *call)
 	if (b->fn) {
 		hold_limits(b->t, check_hold);
 		hold_uses(b->t, check_hold);
-		check_enter(ch);
+		if (is_deaf(b))
+			check_enter(ch);
 		b->rc = body_call(b->fn, b->c, b->arg);
 		check_leave(ch);
 		hold_uses(b->t, check_drop);
@@ -354,6 +366,18 @@ void checked_skipped(struct task *t)
 	call_on_fiber(&b);
 }
 
+void checked_left(struct task *t)
+{
+	check_release(check_of(t), token_of(t, TOKEN_LEFT));
+}
+
+void checked_came(struct task *t)
+{
+	struct body b = { .t = t, .goes_on = true };
+
+	call_on_fiber(&b);
+}
+
 static void run_drop(struct check_call *call)
 {
 	struct body *b = container_of(call, struct body, call);
@@ -365,6 +389,7 @@ static void run_drop(struct check_call *call)
 	check_enter(ch);
 	b->t->kind->drop(b->t->arg);
 	check_leave(ch);
+	checked_tell(b->t);
 }
 
 void checked_drop(struct task *t)

@@ -11,6 +11,7 @@
  *	child, at its end              join, then
  *	task, at its end               event, scope, uses of its data
  *	task of a graph, at its end    successors, the run's end
+ *	operation, kernel, at its end  as a body that goes on
  *	signal of an event             wait, after, then
  *	send                           receive of that value
  */
@@ -38,7 +39,13 @@ void checked_joined(struct task *t);
 /* It ends without a body: those behind it come after those before it. */
 void checked_skipped(struct task *t);
 
-/* Calls drop on its argument, after all that it did. */
+/* The running thread, or launcher, has what its work elsewhere has made. */
+void checked_left(struct task *t);
+
+/* Its work elsewhere is over, and it has no function to go on as. */
+void checked_came(struct task *t);
+
+/* Calls drop on its argument, after all that it did, and before its end. */
 void checked_drop(struct task *t);
 
 /* The event that it holds has fired: what comes after it comes after that. */

@@ -71,7 +71,7 @@ static void init_fields(struct lkdf_kind *k, const struct lkdf_kind_attr *a)
 
 	k->fn = k->is_away ? k->ops->begin : a->fn;
 	k->later = k->is_away ? a->fn : NULL;
-	if (k->rt->check && !k->is_away) {
+	if (k->rt->check) {
 		k->user_fn = k->fn;
 		k->fn = checked_body;
 	}

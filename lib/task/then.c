@@ -150,6 +150,8 @@ static void resume_task(struct executor *ex, struct task *t)
 	bool is_over = t->link.flags & TASK_AWAY && t->kind->ops->ended(ex, t);
 
 	check(t->then_fn);
+	if (unlikely(rt_of(t)->check != NULL) && is_over)
+		checked_came(t);
 	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		then_continue(ex, t);
 		return;
@@ -173,6 +175,7 @@ void then_begin_away(struct task *t, lkdf_fn fn)
 	t->then_fn = fn;
 	t->then_err = 0;
 	t->then_on_event = true;
+	t->tap.event = (struct lkdf_event){ 0 };
 	/* 1: it is over already. */
 	a_store(&t->then_arrivals, 0, relaxed);
 }

@@ -1,95 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Pairs of bodies that touch one variable, a pair for each way in which lkdf
- * gives order. check_races NAME 0 has the race, NAME 1 gives the order that was
- * missing; without arguments it lists the names. See test_check.sh.
+ * gives order. See check_races.h and test_check.sh.
  */
-#include <errno.h>
-#include <lkdf/lkdf.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define ATTR(T, ...) (&(struct T){ .size = sizeof(struct T), __VA_ARGS__ })
-
-static struct lkdf *rt;
-static bool is_right;
-static int shared, sink;
-
-static void must(int rc)
-{
-	if (rc >= 0)
-		return;
-	fprintf(stderr, "check_races: %s\n", lkdf_errmsg());
-	exit(3);
-}
-
-static struct lkdf_kind *kind(const char *name, lkdf_fn fn, uint32_t flags)
-{
-	struct lkdf_kind *k;
-
-	must(lkdf_kind_create(rt,
-			      ATTR(lkdf_kind_attr, .name = name, .fn = fn,
-				   .flags = flags),
-			      &k));
-	return k;
-}
-
-static int writes(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	shared = 7;
-	return 0;
-}
-
-static int reads(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	sink = shared;
-	return 0;
-}
-
-static int rests(struct lkdf_ctx *c, void *arg)
-{
-	(void)c;
-	(void)arg;
-	return 0;
-}
-
-static void run(struct lkdf_graph *g, uint64_t times)
-{
-	struct lkdf_event done;
-
-	must(lkdf_graph_seal(g, NULL));
-	must(lkdf_graph_run(g, NULL, ATTR(lkdf_run, .times = times), &done));
-	must(lkdf_event_wait(done, -1));
-	lkdf_graph_put(g);
-}
-
-static struct lkdf_graph *graph(uint32_t inflight)
-{
-	struct lkdf_graph *g;
-
-	must(lkdf_graph_create(
-		rt, ATTR(lkdf_graph_attr, .name = "g", .inflight = inflight),
-		&g));
-	return g;
-}
-
-static void submit(struct lkdf_task *t, struct lkdf_event *done)
-{
-	t->size = sizeof(*t);
-	must(lkdf_submit(rt, NULL, t, done));
-}
-
-static void wait_all(void)
-{
-	must(lkdf_scope_wait(rt, NULL, -1));
-}
+#include "tests/tools/check_races.h"
 
 /* ---- graphs ------------------------------------------------------------- */
 
@@ -462,10 +376,7 @@ static void own_memory(void)
 		edge();
 }
 
-static const struct row {
-	const char *name;
-	void (*fn)(void);
-} rows[] = {
+static const struct row rows[] = {
 	{ "edge", edge },	{ "graph_data", graph_data },
 	{ "branch", branch },	{ "loop", loop },
 	{ "stream", stream },	{ "data", data },
@@ -478,19 +389,5 @@ static const struct row {
 
 int main(int argc, char **argv)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (argc < 3) {
-			puts(rows[i].name);
-			continue;
-		}
-		if (strcmp(argv[1], rows[i].name))
-			continue;
-		is_right = argv[2][0] == '1';
-		must(lkdf_open(NULL, &rt));
-		rows[i].fn();
-		return sink == INT32_MAX;
-	}
-	return argc < 3 ? 0 : 2;
+	return check_main(rows, sizeof(rows) / sizeof(rows[0]), argc, argv);
 }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # lkdf check, with the plain library and programs with -fsanitize=thread: each race
-# of check_races.c is found in one run, and is gone with the order given. The first
-# compiler asks the verb, the second the option alone.
+# of check_races.c and check_away.c is found in one run, and is gone with the order
+# given.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 program=$dir/check_races
@@ -14,12 +14,19 @@ setarch -R true 2>/dev/null && no_random=1
 
 # compile COMPILER [FLAG]
 compile() {
-	for source in check_races check_orders check_memory; do
+	for source in check_races check_away check_orders check_memory \
+		check_device; do
 		# shellcheck disable=SC2086
-		$1 -g -O1 -Wall -Wextra ${2:-} -o "$dir/$source" \
+		$1 -g -O1 -D_GNU_SOURCE -I. -Wall -Wextra ${2:-} -o "$dir/$source" \
 			"tests/tools/$source.c" -Ilib/include -L"$build" -llkdf \
 			-lpthread -Wl,-rpath,"$build" >"$dir/log" 2>&1 || return
 	done
+}
+
+# has_tsan COMPILER
+has_tsan() {
+	command -v "$1" >/dev/null && echo 'int main(void) { return 0; }' |
+		"$1" -fsanitize=thread -x c - -o "$dir/empty" 2>"$dir/log"
 }
 
 # check NAME 0|1
@@ -28,8 +35,9 @@ check() {
 		>"$dir/got" 2>&1
 }
 
-# rows COMPILER
+# rows COMPILER PROGRAM
 rows() {
+	program=$2
 	for name in $("$program"); do
 		check "$name" 0
 		rc=$?
@@ -54,14 +62,19 @@ judge() {
 
 nr_compilers=0
 for cc in gcc clang; do
-	command -v $cc >/dev/null || continue
-	compile $cc -fsanitize=thread || continue
+	has_tsan $cc || continue
+	compile $cc -fsanitize=thread
+	ok $? "$cc: programs compile"
 	nr_compilers=$((nr_compilers + 1))
-	rows $cc
+	rows $cc "$dir/check_away"
+	rows $cc "$dir/check_races"
 	LKDF_CHECK=yes "$limit" 60 ${no_random:+setarch -R} \
 		"$dir/check_memory" >"$dir/got" 2>&1
 	grep -qx kept "$dir/got"
 	ok $? "$cc: tokens go with their scope, limit and data" "$dir/got"
+	judge 1 'race: task "(sum|set)" and task "(sum|set)"' \
+		"$cc: a body beside a kernel" -- "$dir/check_device" 0
+	judge 0 'nothing was found' "$cc: a body after it" -- "$dir/check_device" 1
 	for seed in 1 2 3; do
 		LKDF_ORDER=$seed check value 1
 		ok $? "$cc: seed $seed is silent, too" "$dir/got"

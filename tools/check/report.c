@@ -30,6 +30,7 @@ struct side {
 	char thread[64]; /* "main thread" or "thread T12" */
 	char held[REPORT_NAME]; /* "(mutexes: write M1)" */
 	const char *stack; /* its first line; NULL: there is none */
+	bool is_fiber; /* of lkdf: a body, or work elsewhere */
 };
 
 static bool is_main_thread(const struct side *s)
@@ -159,14 +160,17 @@ static bool is_outside(const char *frame, size_t size)
  * The program is nowhere on the stack: a library that is not compiled for the
  * sanitizer touches the bytes, and may order that by what is not seen.
  */
-static bool is_of_library(const char *stack)
+static bool is_of_library(const struct side *s)
 {
+	const char *stack = s->stack;
 	bool has_frame = false;
 	size_t n;
 
 	for (; stack && !strncmp(stack, "    #", 5); stack += n + 1) {
 		n = strcspn(stack, "\n");
-		if (!is_outside(stack, n))
+		/* lkdf touches bytes for an operation. */
+		if (!is_outside(stack, n) ||
+		    (s->is_fiber && memmem(stack, n, "liblkdf.so", 10)))
 			return false;
 		has_frame = true;
 		if (!stack[n])
@@ -191,6 +195,26 @@ static bool is_started_by_body(const char *text, const struct side *s)
 	       strstr(by, "liblkdf.so");
 }
 
+/* A count of references is an atomic of the program, which bodies do not hear.
+ */
+static bool is_last_put(const char *stack)
+{
+	static const char *const puts[] = {
+		"std::_Sp_counted_base<",
+		"::__shared_weak_count::",
+		"lk::detail::result_base::put(",
+	};
+	const char *end = stack ? strstr(stack, "\n\n") : NULL, *at;
+	size_t i;
+
+	for (i = 0; end && i < sizeof(puts) / sizeof(puts[0]); i++) {
+		at = strstr(stack, puts[i]);
+		if (at && at < end)
+			return true;
+	}
+	return false;
+}
+
 static enum report_none why_none(const struct reports *all, const char *text,
 				 struct side side[2])
 {
@@ -201,10 +225,14 @@ static enum report_none why_none(const struct reports *all, const char *text,
 	if (share_mutex(side[0].held, side[1].held))
 		return NONE_LOCK;
 	for (i = 0; i < 2; i++) {
-		if (is_of_library(side[i].stack))
+		if (is_of_library(&side[i]))
 			return NONE_LIBRARY;
-		if (!all->hears_atomics && is_started_by_body(text, &side[i]))
+		if (all->hears_atomics)
+			continue;
+		if (is_started_by_body(text, &side[i]))
 			return NONE_STARTED;
+		if (is_last_put(side[i].stack))
+			return NONE_COUNTED;
 	}
 	return NONE_NOT;
 }
@@ -216,10 +244,10 @@ static void read_race(const struct reports *all, const char *text,
 
 	if (!read_side(at, &side[0]))
 		return;
-	name_of(text, &side[0], r->first);
+	side[0].is_fiber = name_of(text, &side[0], r->first);
 	at = strstr(at, "\n  Previous ");
 	if (at && read_side(at + 1, &side[1]))
-		name_of(text, &side[1], r->second);
+		side[1].is_fiber = name_of(text, &side[1], r->second);
 	r->none = why_none(all, text, side);
 }
 
@@ -343,6 +371,8 @@ static const char *const none_texts[NR_NONE] = {
 	[NONE_OWN] = "the bytes are a thread's own",
 	[NONE_STARTED] = "of a thread that a body has started; --atomics tells "
 			 "of those",
+	[NONE_COUNTED] = "of what a last reference frees, whose count orders "
+			 "it; --atomics tells of those",
 	[NONE_LIBRARY] = "of a library that is not compiled with "
 			 "-fsanitize=thread, whose orders are not seen",
 };

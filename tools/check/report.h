@@ -14,6 +14,7 @@ enum report_none {
 	NONE_LOCK, /* both sides hold one mutex or token */
 	NONE_OWN, /* bytes of a thread's own, which fibers share */
 	NONE_STARTED, /* a thread that a body has started, but see --atomics */
+	NONE_COUNTED, /* what a last reference frees: its count orders that */
 	NONE_LIBRARY, /* a library whose own orders are not seen */
 	NR_NONE
 };

@@ -12,11 +12,12 @@ namespace lk
 
 namespace detail
 {
-// A sanitizer is to see each use of a frame that has ended.
-#if defined(__SANITIZE_ADDRESS__)
+// A sanitizer is to see each use of a frame that has ended, and would take what
+// is next in its memory for the same bytes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool keeps_frames = false;
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 inline constexpr bool keeps_frames = false;
 #else
 inline constexpr bool keeps_frames = true;
