@@ -337,6 +337,10 @@ static const struct option_row rows[] = {
 		  "lkdf promises, and of no other, as lkdf check does it; "
 		  "atomics: its own atomics and locks give order, too; implies "
 		  "order=1 where there is none" },
+	{ .name = "check_log",
+	  .type = OPTION_TEXT,
+	  AT(check_log),
+	  .help = "a file to which notes for lkdf check are added" },
 	{ .name = "log",
 	  .type = OPTION_WORD,
 	  AT(log),
@@ -444,15 +448,13 @@ int config_log_level(const struct options *o, bool has_callback)
 	return (int)o->log - WORD_ERROR;
 }
 
-/*
- * Every program obeys the options of lkdf check. The row of stall comes behind
- * that of order.
- */
+/* The options of lkdf check; the row of stall comes behind that of order. */
 static bool is_before_final(const struct option_row *row,
 			    const struct options *o)
 {
 	return row->offset == offsetof(struct options, order) ||
 	       row->offset == offsetof(struct options, check) ||
+	       row->offset == offsetof(struct options, check_log) ||
 	       (o->order && row->offset == offsetof(struct options, stall));
 }
 

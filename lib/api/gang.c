@@ -2,6 +2,7 @@
 #include <lkdf/gang.h>
 
 #include "api/border.h"
+#include "check/notes.h"
 #include "task/gang.h"
 
 /* A body of the runtime would wait for itself. */
@@ -38,9 +39,11 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out)
 		return rc;
 	if (!out)
 		return err(-EINVAL, "gang_create: out is NULL");
-	if (rt->sched.is_serial)
+	if (rt->sched.is_serial) {
+		notes_gang(rt->notes);
 		return err(-EOPNOTSUPP, "gang_create: with serial=yes there "
 					"are no workers");
+	}
 	rc = check_thread(rt, "gang_create");
 	return rc ? rc : create_gang(rt, out);
 }

@@ -49,6 +49,7 @@ struct options {
 	char topology[OPTION_TEXT_SIZE];
 	char probe[OPTION_TEXT_SIZE]; /* the directory of its pins */
 	char trace[OPTION_TEXT_SIZE];
+	char check_log[OPTION_TEXT_SIZE];
 	char socket[OPTION_TEXT_SIZE];
 	char hooks[OPTION_TEXT_SIZE];
 	char fix[OPTION_TEXT_SIZE]; /* see api/fixes.h */

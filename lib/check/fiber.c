@@ -455,6 +455,11 @@ int check_open(struct order *order, bool hears_atomics, struct check **out)
 	return 0;
 }
 
+bool check_is_linked(void)
+{
+	return tsan_is_there();
+}
+
 void check_close(struct check *ch)
 {
 	struct fiber *f, *next;

@@ -22,14 +22,17 @@
 
 #include "check/order.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define CHECK_FIBERS 240
 #define CHECK_NAME 320 /* of a body, with its end */
-#define CHECK_DEEPEST                                          \
-	8000 /* suspended bodies: gcc's runtime has 8128 slots \
-	      */
+/*
+ * Suspended bodies: gcc's runtime has 8128 slots, and each takes some of the
+ * mappings that a process may have (vm.max_map_count).
+ */
+#define CHECK_DEEPEST 4000
 
 struct check;
 struct fiber;
@@ -55,6 +58,9 @@ struct check_call {
 /* -ENOSYS: the program has no sanitizer, or it cannot be used; err() has it. */
 int check_open(struct order *order, bool hears_atomics, struct check **out);
 void check_close(struct check *ch);
+
+/* The library sees the program's sanitizer. */
+bool check_is_linked(void);
 
 /* Bodies so far, and those that shared a fiber. */
 void check_count(const struct check *ch, uint64_t *bodies, uint64_t *shared);

@@ -96,6 +96,7 @@ struct lkdf {
 	struct devices *devices; /* see offload/devices.h */
 	struct urgent *urgent; /* see task/urgent.h */
 	struct watch *watch; /* see core/watch.h; NULL: nobody watches */
+	struct notes *notes; /* see check/notes.h; NULL: nobody reads them */
 	struct check *check; /* see check/fiber.h; NULL: nobody checks */
 	struct ask *ask; /* see rt/ask.h; NULL: nobody answers */
 	int nr_executors, nr_workers, nr_blocking;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "data/block.h"
 
+#include "check/notes.h"
+
 #include <lkdf/runtime.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +48,8 @@ void block_set_label(struct heap *h, struct cache *c, void *p,
 
 	if (likely(s != NULL))
 		label_set(s, number_in(s, p), label_number_of(h, c, label));
+	else
+		notes_bytes(h->notes, label, p, 0);
 }
 
 void block_find(struct heap *h, const void *p, struct block *out)

@@ -6,6 +6,7 @@
 #include "data/data.h"
 
 #include "base/err.h"
+#include "check/notes.h"
 #include "core/runtime.h"
 #include "data/facts.h"
 #include "data/place.h"
@@ -29,6 +30,7 @@ static int set_bytes(struct lkdf_data *d, const struct lkdf_data_attr *a)
 	a_store(&d->domain.version, 1, relaxed);
 	if (a->wrap) {
 		d->is_wrapped = true;
+		notes_bytes(d->rt->notes, a->name, a->wrap, a->bytes);
 		a_store(&d->domain.at, a->wrap, relaxed);
 		facts_watch(d, a->wrap, true);
 		return 0;

@@ -62,6 +62,7 @@ struct heap {
 	 * Option check, set before the first block: where blocks come from and
 	 * go to, so that the sanitizer takes each for new. NULL: the memories.
 	 */
+	struct notes *notes; /* of their labels, see check/notes.h */
 	void *(*fresh)(size_t align, size_t size);
 	void (*forget)(void *p);
 

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/options.h"
 #include "check/fiber.h"
+#include "check/notes.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 
@@ -14,12 +15,19 @@ int check_part_open(struct lkdf *rt)
 {
 	int rc;
 
-	if (!rt->options->check)
+	rt->notes = notes_open(rt->options->check_log);
+	rt->heap->notes = rt->notes;
+	if (!rt->options->check) {
+		notes_runtime(rt->notes, "none");
 		return 0;
+	}
 	rc = check_open(&rt->sched.order, rt->options->check == CHECK_ATOMICS,
 			&rt->check);
 	if (rc == -ENOMEM)
 		return rc;
+	notes_runtime(rt->notes, rt->check	     ? "sanitizer"
+				 : check_is_linked() ? "linked"
+						     : "none");
 	if (rc)
 		log_text(&rt->log, LKDF_LOG_ERROR, "%s", err_text());
 	if (!rt->check)
@@ -33,6 +41,8 @@ void check_part_close(struct lkdf *rt)
 {
 	uint64_t bodies, shared;
 
+	notes_close(rt->notes);
+	rt->notes = rt->heap->notes = NULL;
 	if (!rt->check)
 		return;
 	check_count(rt->check, &bodies, &shared);

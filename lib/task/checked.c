@@ -16,6 +16,7 @@
 #include "task/task.h"
 
 #include <errno.h>
+#include <lkdf/runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,7 +326,12 @@ static int call_on_fiber(struct body *b)
 	else if (b->t->link.flags & TASK_OWNED)
 		b->after = b->t->owner->after(b->t->frame, b->t->index);
 	rc = fiber_run(check_of(b->t), &b->call, b->after);
-	return rc ? rc : b->rc;
+	if (!rc)
+		return b->rc;
+	log_text(&b->t->kind->rt->log, LKDF_LOG_ERROR, "%s", err_text());
+	if (b->c)
+		b->c->has_why = true;
+	return rc;
 }
 
 int checked_body(struct lkdf_ctx *c, void *arg)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "check/notes.h"
 #include "core/limit.h"
 #include "core/ops.h"
 #include "core/runtime.h"
@@ -139,6 +140,8 @@ int kind_create_sort(struct lkdf *rt, const struct kind_ops *ops,
 
 	if (a->flags & LKDF_BLOCKING && !rt->sched.is_serial)
 		rc = blocking_require(&rt->blocking);
+	if (a->flags & LKDF_BLOCKING && rt->sched.is_serial)
+		notes_blocking(rt->notes, a->name);
 	if (!rc && ops->prepare)
 		rc = ops->prepare(rt);
 	if (rc)

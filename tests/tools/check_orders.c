@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Programs for lkdf check, see test_check.sh: check_orders
- * lock|order|stuck|thread, and 1 for what is right.
+ * lock|order|stuck|thread|blocking|gang|deep, and 1 for what is right.
  */
+#include <errno.h>
+#include <lkdf/gang.h>
 #include <lkdf/lkdf.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -101,18 +103,73 @@ static void submit_starter(void)
 	must(lkdf_scope_wait(rt, NULL, -1));
 }
 
+/* A kind whose bodies may block, in a runtime that wants threads. */
+static void submit_blocking(void)
+{
+	struct lkdf_kind *k;
+
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "waits", .fn = says,
+				   .flags = LKDF_BLOCKING),
+			      &k));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k, .arg = "x"),
+			 NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
+static void create_gang(void)
+{
+	struct lkdf_gang *g;
+	int rc = lkdf_gang_create(rt, &g);
+
+	if (rc != -EOPNOTSUPP)
+		exit(3);
+}
+
+static struct lkdf_kind *level;
+
+/* Each waits in a join for the next. */
+static int goes_deeper(struct lkdf_ctx *c, void *arg)
+{
+	int left = *(int *)arg - 1;
+
+	if (left)
+		must(lkdf_spawn(c, level, &left));
+	return lkdf_join(c);
+}
+
+static void submit_deep(void)
+{
+	int levels = is_right ? 200 : 4100;
+
+	must(lkdf_kind_create(rt,
+			      ATTR(lkdf_kind_attr, .name = "level",
+				   .fn = goes_deeper, .arg_size = sizeof(int)),
+			      &level));
+	must(lkdf_submit(rt, NULL,
+			 ATTR(lkdf_task, .kind = level, .arg = &levels), NULL));
+	if (lkdf_scope_wait(rt, NULL, -1))
+		fprintf(stderr, "check_orders: %s\n", lkdf_errmsg());
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
 	is_right = argv[2][0] == '1';
-	must(lkdf_open(NULL, &rt));
+	must(lkdf_open(is_right ? NULL : "serial=no,workers=2,final", &rt));
 	if (!strcmp(argv[1], "lock"))
 		submit_two(locks, NULL, NULL);
 	else if (!strcmp(argv[1], "order"))
 		submit_two(says, "one", "two");
 	else if (!strcmp(argv[1], "thread"))
 		submit_starter();
+	else if (!strcmp(argv[1], "blocking"))
+		submit_blocking();
+	else if (!strcmp(argv[1], "gang"))
+		create_gang();
+	else if (!strcmp(argv[1], "deep"))
+		submit_deep();
 	else
 		wait_for_ever();
 	return 0;

@@ -23,8 +23,8 @@ static struct lkdf_data *data_of_shared(void)
 	struct lkdf_data *d;
 
 	must(lkdf_data_create(rt,
-			      ATTR(lkdf_data_attr, .bytes = sizeof(shared),
-				   .wrap = &shared),
+			      ATTR(lkdf_data_attr, .name = "grid",
+				   .bytes = sizeof(shared), .wrap = &shared),
 			      &d));
 	return d;
 }

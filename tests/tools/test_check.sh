@@ -81,8 +81,12 @@ for cc in gcc clang; do
 	done
 	judge 1 '^lkdf check: race: task "(read#1|write#0)" of graph "g", kind ' \
 		"$cc: a race, with its tasks" -- "$program" edge 0
-	judge 1 '^lkdf check: give them an order: lkdf_graph_order' \
+	judge 1 '^lkdf check: give them an order: .*lkdf_graph_order' \
 		"$cc: the call that would order them" -- "$program" edge 0
+	judge 1 '^lkdf check: race: task "(read|write)" and task "(read|write)", in "grid", at ' \
+		"$cc: the data is named" -- "$program" data 0
+	judge 1 'both say how they use "grid", or .after' \
+		"$cc: and what they should say" -- "$program" data 0
 	judge 0 '^lkdf check: nothing was found' "$cc: nothing" -- "$program" edge 1
 	judge 0 'reports left out' "$cc: a lock that both hold excludes them" \
 		-- "$orders" lock 1
@@ -96,6 +100,21 @@ for cc in gcc clang; do
 done
 [ $nr_compilers -gt 0 ] ||
 	skip "races of a program" "no compiler here has -fsanitize=thread"
+
+# A sanitizer that a library loaded later does not see.
+if has_tsan gcc && gcc -g -fsanitize=thread -static-libtsan -Wall -Wextra \
+	-o "$dir/plugin" tests/tools/check_dlopen.c -ldl 2>"$dir/log"; then
+	judge 0 'does not see the sanitizer of .*, which is linked by -static-libtsan' \
+		"-static-libtsan and dlopen" -- "$dir/plugin" "$build/liblkdf.so"
+else
+	skip "-static-libtsan and dlopen" "gcc has no static libtsan"
+fi
+# With gcc so many fibers take a minute.
+if has_tsan clang; then
+	judge 0 'check: 4000 bodies wait inside each other: more than the sanitizer has fibers' \
+		"too many bodies wait" -- "$orders" deep 0
+	judge 0 'nothing was found' "200 do not" -- "$orders" deep 1
+fi
 
 # Programs without a sanitizer: orders and deadlocks.
 compile "${CC:-cc}"
@@ -116,6 +135,13 @@ LKDF_ORDER=${seed:-1} "$orders" order 0 >"$dir/again"
 ! cmp -s "$dir/first" "$dir/again"
 ok $? "the seed that it names has that outcome" "$dir/again"
 judge 1 '^lkdf check: deadlock with seed 1' "a deadlock" -- "$orders" stuck 0
+judge 0 'may block, as "waits", ran in line' "kinds that may block" \
+	-- "$orders" blocking 1
+judge 0 'may block, as "waits", ran in line' "serial=no and final" \
+	-- "$orders" blocking 0
+judge 0 'a gang was refused .-EOPNOTSUPP.' "a gang" -- "$orders" gang 0
+judge 125 'nothing was checked: true has opened no runtime, or its library' \
+	"a program without a runtime" -- true
 judge 2 'which command' "no command"
 judge 2 '.-patience: expected 0 to 86400' "a patience that is none" \
 	--patience -1 -- "$orders" stuck 0

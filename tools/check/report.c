@@ -237,6 +237,42 @@ static enum report_none why_none(const struct reports *all, const char *text,
 	return NONE_NOT;
 }
 
+/* ---- whose bytes -------------------------------------------------------- */
+
+/* The number in hexadecimal digits behind the text; 0: there is none. */
+static unsigned long number_behind(const char *text, const char *what)
+{
+	const char *at = strstr(text, what);
+
+	return at ? strtoul(at + strlen(what), NULL, 16) : 0;
+}
+
+/* The block of the heap that the bytes are in; 0: they are in none. */
+static unsigned long find_block(const char *text)
+{
+	const char *at = strstr(text, "Location is heap block of size ");
+
+	return at ? number_behind(at, " at 0x") : 0;
+}
+
+/* Labels of bytes that are gone may be of others, too: the last one counts. */
+static void find_label(const char *notes, const char *text, const char *at,
+		       struct report *r)
+{
+	unsigned long address = number_behind(at, " at 0x"), begin, size;
+	unsigned long block = find_block(text);
+	char label[REPORT_NAME];
+
+	for (notes = notes ? strstr(notes, "bytes\t") : NULL; notes;
+	     notes = strstr(notes + 1, "\nbytes\t")) {
+		notes += *notes == '\n';
+		if (sscanf(notes, "bytes\t%319[^\t\n]\t%lx\t%lu", label, &begin,
+			   &size) == 3 &&
+		    (size ? address - begin < size : begin == block))
+			snprintf(r->label, sizeof(r->label), "%s", label);
+	}
+}
+
 static void read_race(const struct reports *all, const char *text,
 		      const char *at, struct report *r)
 {
@@ -244,6 +280,7 @@ static void read_race(const struct reports *all, const char *text,
 
 	if (!read_side(at, &side[0]))
 		return;
+	find_label(all->notes, text, at, r);
 	side[0].is_fiber = name_of(text, &side[0], r->first);
 	at = strstr(at, "\n  Previous ");
 	if (at && read_side(at + 1, &side[1]))
@@ -280,20 +317,63 @@ static bool is_main(const char *who)
 	return !strcmp(who, "the main thread");
 }
 
+/* Uses of one data, whose name is the label. */
+static void advise_uses(const struct report *r, const char * or, char *to,
+			size_t size)
+{
+	if (r->label[0])
+		snprintf(to, size, "both say how they use \"%s\", %s", r->label,
+			 or);
+	else
+		snprintf(to, size, "uses of one data, %s", or);
+}
+
 /* The call that would order the two. */
-static const char *advice_of(const struct report *r)
+static void advise(const struct report *r, char *to, size_t size)
 {
 	if (is_main(r->first) || is_main(r->second))
-		return "lkdf_event_wait() or lkdf_scope_wait() before the main "
-		       "thread goes on";
-	if (is_graph(r->first) && is_graph(r->second))
-		return "lkdf_graph_order() between the two, or uses of one data";
-	if (!strncmp(r->first, "child", 5) || !strncmp(r->second, "child", 5))
-		return "lkdf_join() or lkdf_then() in the body above, or uses "
-		       "of one data";
-	if (!strncmp(r->first, "block", 5))
-		return "bytes of its own for each block, or lkdf_reduce()";
-	return "uses of one data, or .after with the event of the first";
+		snprintf(to, size,
+			 "lkdf_event_wait() or lkdf_scope_wait() before the "
+			 "main thread goes on");
+	else if (is_graph(r->first) && is_graph(r->second))
+		advise_uses(r, "or lkdf_graph_order() between the two", to,
+			    size);
+	else if (!strncmp(r->first, "child", 5) ||
+		 !strncmp(r->second, "child", 5))
+		advise_uses(r,
+			    "or lkdf_join() or lkdf_then() in the body above",
+			    to, size);
+	else if (!strncmp(r->first, "block", 5))
+		snprintf(to, size,
+			 "bytes of its own for each block, or lkdf_reduce()");
+	else
+		advise_uses(r, "or .after with the event of the first", to,
+			    size);
+}
+
+/* The kind of a task of a graph, or who it is without its number. */
+static void kind_of(const char *who, char *to, size_t size)
+{
+	const char *kind = strstr(who, ", kind ");
+	char *end;
+
+	snprintf(to, size, "%s", kind ? kind + 2 : who);
+	end = strstr(to, ", or one before it");
+	if (end)
+		*end = '\0';
+}
+
+/* The two kinds in one order, and the place. */
+static void key_of(const struct report *r, char *key, size_t size)
+{
+	char a[REPORT_NAME], b[REPORT_NAME];
+	bool is_swapped;
+
+	kind_of(r->first, a, sizeof(a));
+	kind_of(r->second, b, sizeof(b));
+	is_swapped = strcmp(a, b) < 0;
+	snprintf(key, size, "%s and %s, at %s", is_swapped ? a : b,
+		 is_swapped ? b : a, r->place);
 }
 
 static int find_pair(const struct reports *all, const char *key)
@@ -325,26 +405,43 @@ static bool note_pair(struct reports *all, const char *key)
 	return true;
 }
 
+/* The sanitizer itself could not go on, and ended the program. */
+static void tell_failure(struct reports *all, const char *text, FILE *out)
+{
+	if (!strstr(text, "FATAL: ThreadSanitizer") &&
+	    !strstr(text, "ThreadSanitizer: CHECK failed") &&
+	    !strstr(text, "ERROR: ThreadSanitizer"))
+		return;
+	all->nr_failed++;
+	fprintf(out, "lkdf check: the sanitizer gave up:\n%s\n", text);
+}
+
 static void tell_one(struct reports *all, const char *text, FILE *out)
 {
+	char key[4 * REPORT_NAME], advice[2 * REPORT_NAME];
 	struct report r;
 
-	if (!report_read(all, text, &r))
+	if (!report_read(all, text, &r)) {
+		tell_failure(all, text, out);
 		return;
+	}
 	if (r.none) {
 		all->nr_none[r.none]++;
 		return;
 	}
 	all->nr++;
-	/* A pair of functions at a place counts once. */
-	if (!note_pair(all, r.place))
+	/* A pair of kinds at a place counts once. */
+	key_of(&r, key, sizeof(key));
+	if (!note_pair(all, r.is_race ? key : r.place))
 		return;
+	advise(&r, advice, sizeof(advice));
 	if (r.is_race)
 		fprintf(out,
-			"lkdf check: race: %s and %s, at %s\n"
+			"lkdf check: race: %s and %s, %s%s%sat %s\n"
 			"lkdf check: give them an order: %s\n",
 			r.second[0] ? r.second : "another one", r.first,
-			r.place, advice_of(&r));
+			r.label[0] ? "in \"" : "", r.label,
+			r.label[0] ? "\", " : "", r.place, advice);
 	else
 		fprintf(out, "lkdf check: the sanitizer says: %s\n", r.place);
 	fputs(text, out);

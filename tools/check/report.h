@@ -23,14 +23,18 @@ enum report_none {
 struct report {
 	char first[REPORT_NAME], second[REPORT_NAME]; /* who; "": not known */
 	char place[REPORT_NAME]; /* file, line and function */
+	char label[REPORT_NAME]; /* of the bytes; "": they have none */
 	bool is_race;
 	enum report_none none;
 };
 
 struct reports {
-	bool hears_atomics; /* --atomics; the caller sets it */
+	/* The caller sets them: --atomics, and what runtimes have noted. */
+	bool hears_atomics;
+	const char *notes;
 	unsigned nr, nr_none[NR_NONE]; /* told, and left out */
-	char (*seen)[3 * REPORT_NAME]; /* pairs that were told */
+	unsigned nr_failed; /* the sanitizer gave up */
+	char (*seen)[4 * REPORT_NAME]; /* pairs that were told */
 	unsigned nr_seen;
 	unsigned *count; /* of each */
 };

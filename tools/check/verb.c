@@ -3,6 +3,7 @@
  * lkdf check: runs a program in serial mode, in one order or several, and tells
  * of races between its tasks, of deadlocks, and of orders with another outcome.
  */
+#include "check/noted.h"
 #include "check/report.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
@@ -75,6 +76,7 @@ struct checking {
 	struct reports reports;
 	unsigned nr_findings;
 	bool stands_still;
+	char *notes; /* of the runtimes of all runs; NULL: none were opened */
 };
 
 /* ---- the program -------------------------------------------------------- */
@@ -175,6 +177,8 @@ static void set_environment(const struct checking *c, unsigned long seed)
 	setenv("LKDF_ORDER", text, 1);
 	snprintf(text, sizeof(text), "%ld", c->o->patience);
 	setenv("LKDF_STALL", text, 1);
+	snprintf(text, sizeof(text), "%s/notes", c->dir);
+	setenv("LKDF_CHECK_LOG", text, 1);
 	if (!c->has_tsan)
 		return;
 	setenv("LKDF_CHECK", c->o->is_atomics ? "atomics" : "yes", 1);
@@ -242,6 +246,11 @@ static char *read_file(const char *path)
 	return text;
 }
 
+static void notes_path(const struct checking *c, char *path)
+{
+	snprintf(path, PATH_MAX, "%s/notes", c->dir);
+}
+
 /* The logs of the processes that have ended; they are gone then. */
 static void take_logs(struct checking *c)
 {
@@ -249,8 +258,12 @@ static void take_logs(struct checking *c)
 	struct dirent *e;
 	DIR *d = opendir(c->dir);
 
+	notes_path(c, path);
+	free(c->notes);
+	c->notes = read_file(path);
+	c->reports.notes = c->notes;
 	while (d && (e = readdir(d))) {
-		if (e->d_name[0] == '.')
+		if (e->d_name[0] == '.' || !strcmp(e->d_name, "notes"))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", c->dir, e->d_name);
 		text = read_file(path);
@@ -384,6 +397,8 @@ int verb_check(int argc, char **argv)
 	struct check_opts o = { .patience = 60 };
 	struct checking c = { .o = &o };
 	struct cli_error e = { verb, CLI_USAGE, NULL, "lkdf check --help" };
+	char path[PATH_MAX];
+	bool is_checked;
 	int code, status;
 
 	if (!cli_parse(&check_spec, argc, argv, &o, &code))
@@ -404,14 +419,20 @@ int verb_check(int argc, char **argv)
 		return CLI_FAILED;
 	status = o.orders > 1 ? run_orders(&c) : run_one(&c);
 	take_logs(&c);
+	notes_path(&c, path);
+	unlink(path);
 	rmdir(c.dir);
 	reports_end(&c.reports, stderr);
+	if (status == CLI_NO_EXEC || status == CLI_NOT_FOUND)
+		return status;
+	is_checked = notes_runtime(c.notes, c.argv[0], c.has_tsan);
+	notes_wishes(c.notes);
+	free(c.notes);
 	if (c.reports.nr || c.nr_findings)
 		return CLI_FINDINGS;
-	if (c.stands_still)
+	if (c.stands_still || !is_checked || c.reports.nr_failed)
 		return CLI_FAILED;
-	if (!o.common.is_quiet && status != CLI_NO_EXEC &&
-	    status != CLI_NOT_FOUND)
+	if (!o.common.is_quiet)
 		fprintf(stderr, "lkdf check: nothing was found\n");
 	return status;
 }
