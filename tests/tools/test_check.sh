@@ -60,6 +60,20 @@ judge() {
 	ok $? "lkdf check: $fact" "$dir/got"
 }
 
+# json FACT PATTERN ARGUMENT...: it is as its schema says, and has that, on one line
+json() {
+	fact=$1 pattern=$2
+	shift 2
+	"$limit" 120 "$build/lkdf" check --json "$@" >"$dir/json" 2>"$dir/log"
+	tr -d '\n ' <"$dir/json" >"$dir/got"
+	grep -qE "$pattern" "$dir/got"
+	ok $? "lkdf check --json: $fact" "$dir/json"
+	command -v python3 >/dev/null || return
+	python3 tests/tools/schema.py Documentation/schema/check.json \
+		"$dir/json" >"$dir/log" 2>&1
+	ok $? "lkdf check --json: $fact: the schema allows it"
+}
+
 nr_compilers=0
 for cc in gcc clang; do
 	has_tsan $cc || continue
@@ -87,6 +101,8 @@ for cc in gcc clang; do
 		"$cc: the data is named" -- "$program" data 0
 	judge 1 'both say how they use "grid", or .after' \
 		"$cc: and what they should say" -- "$program" data 0
+	json "$cc: a race" '"races_checked":true.*"race":true.*"data":"grid".*"count":' \
+		-- "$program" data 0
 	judge 0 '^lkdf check: nothing was found' "$cc: nothing" -- "$program" edge 1
 	judge 0 'reports left out' "$cc: a lock that both hold excludes them" \
 		-- "$orders" lock 1
@@ -135,6 +151,11 @@ LKDF_ORDER=${seed:-1} "$orders" order 0 >"$dir/again"
 ! cmp -s "$dir/first" "$dir/again"
 ok $? "the seed that it names has that outcome" "$dir/again"
 judge 1 '^lkdf check: deadlock with seed 1' "a deadlock" -- "$orders" stuck 0
+json "a deadlock" '"races_checked":false.*"seeds":.."seed":1,"deadlock":true' \
+	-- "$orders" stuck 0
+json "an order with another outcome" '"deadlock":false,"differs":"standardoutput"' \
+	--orders 100 -- "$orders" order 0
+json "no runtime" '"checked":false' -- true
 judge 0 'may block, as "waits", ran in line' "kinds that may block" \
 	-- "$orders" blocking 1
 judge 0 'may block, as "waits", ran in line' "serial=no and final" \

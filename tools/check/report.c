@@ -329,8 +329,11 @@ static void advise_uses(const struct report *r, const char * or, char *to,
 }
 
 /* The call that would order the two. */
-static void advise(const struct report *r, char *to, size_t size)
+static void advise(struct report *r)
 {
+	const size_t size = sizeof(r->advice);
+	char *to = r->advice;
+
 	if (is_main(r->first) || is_main(r->second))
 		snprintf(to, size,
 			 "lkdf_event_wait() or lkdf_scope_wait() before the "
@@ -387,7 +390,8 @@ static int find_pair(const struct reports *all, const char *key)
 }
 
 /* True: it is new. */
-static bool note_pair(struct reports *all, const char *key)
+static bool note_pair(struct reports *all, const char *key,
+		      const struct report *r)
 {
 	int at = find_pair(all, key);
 
@@ -398,8 +402,11 @@ static bool note_pair(struct reports *all, const char *key)
 	all->seen = realloc(all->seen, (all->nr_seen + 1) * sizeof(*all->seen));
 	all->count =
 		realloc(all->count, (all->nr_seen + 1) * sizeof(*all->count));
-	if (!all->seen || !all->count)
+	all->report =
+		realloc(all->report, (all->nr_seen + 1) * sizeof(*all->report));
+	if (!all->seen || !all->count || !all->report)
 		abort();
+	all->report[all->nr_seen] = *r;
 	snprintf(all->seen[all->nr_seen], sizeof(*all->seen), "%s", key);
 	all->count[all->nr_seen++] = 1;
 	return true;
@@ -418,7 +425,7 @@ static void tell_failure(struct reports *all, const char *text, FILE *out)
 
 static void tell_one(struct reports *all, const char *text, FILE *out)
 {
-	char key[4 * REPORT_NAME], advice[2 * REPORT_NAME];
+	char key[4 * REPORT_NAME];
 	struct report r;
 
 	if (!report_read(all, text, &r)) {
@@ -432,16 +439,16 @@ static void tell_one(struct reports *all, const char *text, FILE *out)
 	all->nr++;
 	/* A pair of kinds at a place counts once. */
 	key_of(&r, key, sizeof(key));
-	if (!note_pair(all, r.is_race ? key : r.place))
+	advise(&r);
+	if (!note_pair(all, r.is_race ? key : r.place, &r))
 		return;
-	advise(&r, advice, sizeof(advice));
 	if (r.is_race)
 		fprintf(out,
 			"lkdf check: race: %s and %s, %s%s%sat %s\n"
 			"lkdf check: give them an order: %s\n",
 			r.second[0] ? r.second : "another one", r.first,
 			r.label[0] ? "in \"" : "", r.label,
-			r.label[0] ? "\", " : "", r.place, advice);
+			r.label[0] ? "\", " : "", r.place, r.advice);
 	else
 		fprintf(out, "lkdf check: the sanitizer says: %s\n", r.place);
 	fputs(text, out);
@@ -463,17 +470,6 @@ void reports_tell(struct reports *all, char *log, FILE *out)
 	}
 }
 
-static const char *const none_texts[NR_NONE] = {
-	[NONE_LOCK] = "their sides hold one lock",
-	[NONE_OWN] = "the bytes are a thread's own",
-	[NONE_STARTED] = "of a thread that a body has started; --atomics tells "
-			 "of those",
-	[NONE_COUNTED] = "of what a last reference frees, whose count orders "
-			 "it; --atomics tells of those",
-	[NONE_LIBRARY] = "of a library that is not compiled with "
-			 "-fsanitize=thread, whose orders are not seen",
-};
-
 void reports_end(struct reports *all, FILE *out)
 {
 	unsigned i;
@@ -485,7 +481,9 @@ void reports_end(struct reports *all, FILE *out)
 	for (i = 0; i < NR_NONE; i++)
 		if (all->nr_none[i])
 			fprintf(out, "lkdf check: reports left out, %u: %s\n",
-				all->nr_none[i], none_texts[i]);
+				all->nr_none[i],
+				report_why((enum report_none)i));
 	free(all->seen);
 	free(all->count);
+	free(all->report);
 }

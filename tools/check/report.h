@@ -24,6 +24,7 @@ struct report {
 	char first[REPORT_NAME], second[REPORT_NAME]; /* who; "": not known */
 	char place[REPORT_NAME]; /* file, line and function */
 	char label[REPORT_NAME]; /* of the bytes; "": they have none */
+	char advice[2 * REPORT_NAME]; /* the call that would order the two */
 	bool is_race;
 	enum report_none none;
 };
@@ -35,6 +36,7 @@ struct reports {
 	unsigned nr, nr_none[NR_NONE]; /* told, and left out */
 	unsigned nr_failed; /* the sanitizer gave up */
 	char (*seen)[4 * REPORT_NAME]; /* pairs that were told */
+	struct report *report; /* the first one of each pair */
 	unsigned nr_seen;
 	unsigned *count; /* of each */
 };
@@ -44,6 +46,9 @@ bool report_read(const struct reports *all, const char *text, struct report *r);
 
 /* Tells on out what is new in the log. */
 void reports_tell(struct reports *all, char *log, FILE *out);
+
+/* The reason, as text. */
+const char *report_why(enum report_none none);
 
 /* How often each pair was told, where that was more than once. */
 void reports_end(struct reports *all, FILE *out);

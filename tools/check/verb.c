@@ -4,6 +4,7 @@
  * of races between its tasks, of deadlocks, and of orders with another outcome.
  */
 #include "check/noted.h"
+#include "check/print.h"
 #include "check/report.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
@@ -53,11 +54,12 @@ const struct cli_spec check_spec = {
 		"of deadlocks, and with --orders\nof a seed whose output or "
 		"exit status is another one than that of seed 1.\nLKDF_ORDER "
 		"repeats a seed. The exit status is 1 after a finding, else "
-		"the\nprogram's own; 125 where lkdf failed, 126 and 127 as "
-		"env(1).",
+		"the\nprogram's own; 125 where nothing could be checked, 126 "
+		"and 127 as env(1). With\n--json the program's standard output "
+		"goes to standard error.",
 	.row = rows,
 	.nr_rows = sizeof(rows) / sizeof(rows[0]),
-	.without = CLI_NO_JSON | CLI_NO_VERBOSE,
+	.without = CLI_NO_VERBOSE,
 	.has_command = true,
 };
 
@@ -74,8 +76,7 @@ struct checking {
 	bool has_tsan;
 	char dir[64]; /* of the sanitizer's logs */
 	struct reports reports;
-	unsigned nr_findings;
-	bool stands_still;
+	struct result result;
 	char *notes; /* of the runtimes of all runs; NULL: none were opened */
 };
 
@@ -198,6 +199,8 @@ static void become_program(const struct checking *c, const struct run *r)
 	if (r->out >= 0) {
 		dup2(r->out, STDOUT_FILENO);
 		dup2(r->err, STDERR_FILENO);
+	} else if (c->o->common.is_json) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	}
 	execvp(c->argv[0], c->argv);
 	fprintf(stderr, "lkdf check: cannot start %s: %s\n", c->argv[0],
@@ -276,10 +279,20 @@ static void take_logs(struct checking *c)
 		closedir(d);
 }
 
+static void note_seed(struct checking *c, unsigned long seed,
+		      const char *differs)
+{
+	struct result *r = &c->result;
+
+	if (r->nr_seeds < MAX_SEEDS)
+		r->seed[r->nr_seeds] = (struct seed_finding){ seed, differs };
+	r->nr_seeds++;
+}
+
 static void judge_status(struct checking *c, const struct run *r)
 {
 	if (r->status == STANDS_STILL) {
-		c->stands_still = true;
+		c->result.stands_still = true;
 		fprintf(stderr,
 			"lkdf check: cannot check %s: no body has ended for "
 			"%ld s; --patience waits longer\n",
@@ -287,7 +300,7 @@ static void judge_status(struct checking *c, const struct run *r)
 	}
 	if (r->status != DEADLOCK)
 		return;
-	c->nr_findings++;
+	note_seed(c, r->seed, NULL);
 	fprintf(stderr,
 		"lkdf check: deadlock with seed %lu; LKDF_ORDER=%lu %s "
 		"repeats it\n",
@@ -334,7 +347,7 @@ static bool compare(struct checking *c, const struct run *first,
 
 	if (!what)
 		return false;
-	c->nr_findings++;
+	note_seed(c, r->seed, what);
 	fprintf(stderr,
 		"lkdf check: seed %lu: the %s is another one than with "
 		"seed %lu\nlkdf check: LKDF_ORDER=%lu %s repeats it\n",
@@ -392,6 +405,20 @@ static int run_one(struct checking *c)
 	return r.status;
 }
 
+static void tell_result(struct checking *c, int status, bool is_checked)
+{
+	struct result *r = &c->result;
+
+	if (!c->o->common.is_json)
+		return;
+	r->program = c->argv[0];
+	r->orders = c->o->orders > 1 ? c->o->orders : 1;
+	r->status = status;
+	r->is_checked = is_checked;
+	r->has_races = c->has_tsan;
+	print_result(r, &c->reports, stdout);
+}
+
 int verb_check(int argc, char **argv)
 {
 	struct check_opts o = { .patience = 60 };
@@ -422,15 +449,16 @@ int verb_check(int argc, char **argv)
 	notes_path(&c, path);
 	unlink(path);
 	rmdir(c.dir);
-	reports_end(&c.reports, stderr);
 	if (status == CLI_NO_EXEC || status == CLI_NOT_FOUND)
 		return status;
 	is_checked = notes_runtime(c.notes, c.argv[0], c.has_tsan);
 	notes_wishes(c.notes);
+	tell_result(&c, status, is_checked);
+	reports_end(&c.reports, stderr);
 	free(c.notes);
-	if (c.reports.nr || c.nr_findings)
+	if (c.reports.nr || c.result.nr_seeds)
 		return CLI_FINDINGS;
-	if (c.stands_still || !is_checked || c.reports.nr_failed)
+	if (c.result.stands_still || !is_checked || c.reports.nr_failed)
 		return CLI_FAILED;
 	if (!o.common.is_quiet)
 		fprintf(stderr, "lkdf check: nothing was found\n");
