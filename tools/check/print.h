@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* What lkdf check has found, for programs; Documentation/schema has its form.
- */
+/* Writes findings as JSON, see Documentation/schema/check.json. */
 #ifndef TOOLS_CHECK_PRINT_H
 #define TOOLS_CHECK_PRINT_H
 
