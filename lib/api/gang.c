@@ -107,6 +107,20 @@ int lkdf_gang_barrier(struct lkdf_ctx *c)
 		 : err(-EINVAL, "gang_barrier: the context is no member's");
 }
 
+int lkdf_gang_drop(struct lkdf_ctx *c)
+{
+	struct lkdf_gang *g;
+	int rc = border_ctx(c, "gang_drop");
+
+	if (rc)
+		return rc;
+	g = gang_of(c);
+	if (!g)
+		return err(-EINVAL, "gang_drop: the context is no member's");
+	gang_drop(g);
+	return 0;
+}
+
 void lkdf_gang_put(struct lkdf_gang *g)
 {
 	struct lkdf *rt = g ? g->rt : NULL;

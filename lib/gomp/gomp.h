@@ -63,6 +63,7 @@ struct settings {
 	unsigned bind[MAX_LEVELS]; /* by level, as OMP_PROC_BIND has it */
 	unsigned nr_binds;
 	bool shows_affinity; /* OMP_DISPLAY_AFFINITY */
+	bool cancels; /* OMP_CANCELLATION */
 	char options[256]; /* of lkdf_open() */
 	char binding[300]; /* the same, where there are no places */
 };
@@ -140,11 +141,15 @@ struct team {
 	unsigned nr;
 	unsigned level, nr_active; /* regions around, those of several */
 	struct team *outer; /* NULL: outside of all regions */
+	/* With OMP_THREAD_LIMIT: threads of all regions of the outermost team,
+	 * but the first one. */
+	_Atomic(uint32_t) *nr_more;
 	unsigned outer_num; /* this team's first thread there */
 	struct env env; /* of its threads, to begin with */
 	struct part part; /* places of its threads */
 	unsigned bind, place; /* enum bind; the first thread's */
 	bool shows_affinity; /* each thread writes a line */
+	bool cancels; /* see cancel.h */
 	struct reduction *reductions; /* of its tasks, or NULL */
 
 	/* A team of one: tasks whose end waits for an event of the program. */
@@ -153,6 +158,13 @@ struct team {
 	/* A team of several: where all threads begin. Of one: each construct in
 	 * turn. */
 	struct share first;
+
+	/* The outermost team: what nr_more of those below is. */
+	_Atomic(uint32_t) nr_below;
+
+	/* Any thread of the team, with cancels: the region is, and a loop or
+	 * sections, by number. */
+	_Atomic(uint32_t) is_cancelled, cancelled_work;
 
 	/* The thread in a single block gives it to the others. */
 	_Atomic(void *) copy;
@@ -171,6 +183,8 @@ struct self {
 		is_final; /* of the task: no thread of a region is it */
 	struct depends *depends; /* of its children; NULL: of none */
 	struct reduction *reductions; /* of tasks, the innermost; or NULL */
+	struct group *group; /* of tasks, the innermost; or NULL */
+	unsigned nr_barriers; /* of this thread in its region */
 	unsigned depth; /* groups of tasks around, and the region */
 	struct part part; /* places of its regions */
 	struct share *share; /* where it is */

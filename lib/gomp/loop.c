@@ -165,7 +165,7 @@ static void enter_with(struct work like, uintptr_t *reductions, void **mem)
 		*mem = gomp_self.share->work.memory;
 	if (!r)
 		return;
-	GOMP_taskgroup_start();
+	group_begin(true);
 	reduce_begin(r);
 }
 
@@ -286,8 +286,7 @@ void GOMP_loop_end_nowait(void)
 bool GOMP_loop_end_cancel(void)
 {
 	note_end(FROM);
-	team_barrier();
-	return false;
+	return GOMP_barrier_cancel();
 }
 
 void GOMP_ordered_start(void)
@@ -385,8 +384,7 @@ void GOMP_sections_end_nowait(void)
 
 bool GOMP_sections_end_cancel(void)
 {
-	team_barrier();
-	return false;
+	return GOMP_barrier_cancel();
 }
 
 /* A block of all threads, whose tasks reduce variables. */

@@ -146,7 +146,7 @@ ASK(omp_get_default_device)
 
 ASK(omp_get_cancellation)
 {
-	return 0;
+	return settings_get()->cancels;
 }
 
 ASK(omp_get_proc_bind)

@@ -2,6 +2,7 @@
 #include "gomp/reduce.h"
 
 #include "gomp/calls.h"
+#include "gomp/cancel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,16 @@ void reduce_begin(struct reduction *r)
 
 /* ---- groups of tasks ---------------------------------------------------- */
 
-void GOMP_taskgroup_start(void)
+void group_begin(bool is_of_construct)
 {
 	team_self();
 	gomp_self.depth++;
+	cancel_begin_group(is_of_construct);
+}
+
+void GOMP_taskgroup_start(void)
+{
+	group_begin(false);
 }
 
 /* All children and what is below them, those from before the group as well. */
@@ -55,6 +62,7 @@ void GOMP_taskgroup_end(void)
 	task_wait();
 	if (r && r->depth == gomp_self.depth)
 		gomp_self.reductions = r->outer;
+	cancel_end_group();
 	gomp_self.depth--;
 }
 

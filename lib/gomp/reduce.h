@@ -26,6 +26,9 @@ struct reduction {
 _Static_assert(sizeof(struct reduction) == 7 * sizeof(uintptr_t),
 	       "as gcc has it");
 
+/* A group of tasks, of the program's or of a construct with reductions. */
+void group_begin(bool is_of_construct);
+
 /* Zeroed copies for so many threads. */
 void reduce_make(struct reduction *r, unsigned nr_threads);
 void reduce_free(struct reduction *r);

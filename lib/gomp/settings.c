@@ -317,6 +317,8 @@ static void display_all(void)
 	gomp_say("  OMP_SCHEDULE = '%s,%llu'", names[settings.env.schedule],
 		 (unsigned long long)settings.env.chunk);
 	gomp_say("  OMP_THREAD_LIMIT = '%u'", settings.env.thread_limit);
+	gomp_say("  OMP_CANCELLATION = '%s'",
+		 settings.cancels ? "TRUE" : "FALSE");
 	gomp_say("  OMP_MAX_ACTIVE_LEVELS = '%u'", settings.env.max_levels);
 	gomp_say("  options of lkdf = '%s%s'", settings.options,
 		 settings.binding);
@@ -325,8 +327,6 @@ static void display_all(void)
 
 __attribute__((constructor)) static void read_all(void)
 {
-	bool cancels = false;
-
 	settings.env = (struct env){ .schedule = SCHEDULE_DYNAMIC,
 				     .chunk = 1,
 				     .max_levels = 1 };
@@ -340,14 +340,13 @@ __attribute__((constructor)) static void read_all(void)
 	set_number("OMP_TEAMS_THREAD_LIMIT", INT_MAX, &settings.teams_limit);
 	read_bool("OMP_DYNAMIC", &settings.env.is_dynamic);
 	read_bool("OMP_DISPLAY_AFFINITY", &settings.shows_affinity);
+	read_bool("OMP_CANCELLATION", &settings.cancels);
 	/* Bodies here are OpenMP's own threads. */
 	add_option("%s", "omp=no");
 	add_stack();
 	add_wait_policy();
 	set_bind();
 	set_places();
-	if (read_bool("OMP_CANCELLATION", &cancels) && cancels)
-		not_understood("OMP_CANCELLATION", "true");
 	display_all();
 }
 

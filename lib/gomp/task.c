@@ -6,6 +6,7 @@
 #include "gomp/task.h"
 
 #include "gomp/calls.h"
+#include "gomp/cancel.h"
 #include "gomp/depend.h"
 #include "gomp/detach.h"
 
@@ -26,10 +27,11 @@ struct head {
 	struct team *team;
 	struct env *env; /* a copy for this task; NULL: as the team's */
 	struct reduction *reductions;
+	struct group *group;
 	struct detach *detach; /* or NULL */
 	void *block; /* the argument; NULL: it follows */
 	unsigned depth;
-	bool is_final;
+	bool is_final, is_copied; /* by the program, which ends the copy */
 };
 
 struct task {
@@ -51,6 +53,7 @@ static void begin_task(const struct head *h, struct lkdf_ctx *c, unsigned num,
 	self->is_final = h->is_final;
 	self->depends = NULL;
 	self->reductions = h->reductions;
+	self->group = h->group;
 	self->depth = h->depth;
 	if (unlikely(h->env != NULL))
 		free(h->env);
@@ -72,12 +75,20 @@ static void end_task(const struct self *before)
 	self->is_final = before->is_final;
 	self->depends = before->depends;
 	self->reductions = before->reductions;
+	self->group = before->group;
 	self->depth = before->depth;
 }
 
 static void count_begun(struct tally *t)
 {
 	a_store(&t->nr_begun, a_load(&t->nr_begun, relaxed) + 1, relaxed);
+}
+
+/* A task that somebody waits for by its event, or whose copy it ends, runs. */
+static bool is_cancelled(const struct head *h)
+{
+	return unlikely(h->team->cancels) && !h->is_copied && !h->detach &&
+	       cancel_drops(h->team, h->group);
 }
 
 int task_run(struct lkdf_ctx *c, void *arg)
@@ -91,7 +102,8 @@ int task_run(struct lkdf_ctx *c, void *arg)
 	begin_task(&t->head, c, num, &before);
 	if (d && detach_hold(d, c))
 		d = NULL;
-	t->head.fn(t->head.block ? t->head.block : t->arg);
+	if (likely(!is_cancelled(&t->head)))
+		t->head.fn(t->head.block ? t->head.block : t->arg);
 	end_task(&before);
 	if (t->head.block)
 		free(t->head.block);
@@ -201,10 +213,12 @@ static bool fill_head(const struct task_args *a, struct head *h)
 	h->team = self->team;
 	h->env = NULL;
 	h->reductions = self->reductions;
+	h->group = self->group;
 	h->detach = a->detach;
 	h->block = NULL;
 	h->depth = self->depth;
 	h->is_final = will_be_final(a);
+	h->is_copied = a->copy != NULL;
 	if (likely(is_same_env(&self->env, &self->team->env)))
 		return true;
 	h->env = copy_env();
@@ -414,6 +428,8 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 			       .flags = flags };
 
 	(void)priority;
+	if (unlikely(cancel_drops(team_self(), gomp_self.group)))
+		return;
 	if (flags & TASK_DETACH) {
 		a.detach = detach_make(detach, data);
 		make_detached(&a, depend, is_deferred);

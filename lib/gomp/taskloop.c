@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Loops whose iterations are tasks, some in each. */
 #include "gomp/calls.h"
+#include "gomp/cancel.h"
 #include "gomp/reduce.h"
 #include "gomp/task.h"
 
@@ -79,7 +80,7 @@ static void run_taskloop(struct task_args *a, uint64_t nr, uint64_t asked,
 {
 	struct split s;
 
-	if (!nr) {
+	if (!nr || cancel_drops(team_self(), gomp_self.group)) {
 		pass_over(a);
 		return;
 	}

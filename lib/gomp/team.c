@@ -2,6 +2,7 @@
 /* Regions and what their threads do together. */
 #include "gomp/affinity.h"
 #include "gomp/calls.h"
+#include "gomp/cancel.h"
 #include "gomp/depend.h"
 #include "gomp/detach.h"
 #include "gomp/gomp.h"
@@ -23,6 +24,8 @@ struct team *team_start(void)
 	struct self *self = &gomp_self;
 
 	outside.nr = 1;
+	outside.cancels = settings_get()->cancels;
+	outside.nr_more = &outside.nr_below;
 	outside.env = settings_get()->env;
 	outside.env.device = theirs_device();
 	outside.env.allocator = theirs_allocator();
@@ -56,6 +59,8 @@ static void run_member(struct lkdf_ctx *c, unsigned num, void *u)
 	if (unlikely(t->shows_affinity))
 		affinity_show();
 	t->fn(t->data);
+	if (unlikely(cancel_is_region(t)))
+		lkdf_gang_drop(c);
 	share_leave();
 	depends_free(gomp_self.depends);
 	gomp_self = before;
@@ -88,11 +93,33 @@ static unsigned limit_dynamic(unsigned nr)
 	return nr < most ? nr : most;
 }
 
+/*
+ * Of a limit all regions under way have a part: the thread that meets this one,
+ * and as many more as are left. They are given back by give_threads().
+ */
+static unsigned take_threads(struct team *t, unsigned nr)
+{
+	uint32_t limit = gomp_self.env.thread_limit, left,
+		 more = a_load(t->nr_more, relaxed);
+
+	if (likely(limit >= MAX_THREADS))
+		return nr;
+	do {
+		left = limit > more + 1 ? limit - 1 - more : 0;
+		nr = nr - 1 < left ? nr : left + 1;
+	} while (!a_cas(t->nr_more, &more, more + nr - 1, relaxed, relaxed));
+	return nr;
+}
+
+static void give_threads(struct team *t, unsigned nr)
+{
+	if (unlikely(gomp_self.env.thread_limit < MAX_THREADS))
+		a_sub(t->nr_more, nr - 1, relaxed);
+}
+
 /* Threads of a region that asks for nr, or for none in particular. */
 static unsigned choose_threads(const struct team *outer, unsigned nr)
 {
-	unsigned limit = gomp_self.env.thread_limit;
-
 	if (outer->nr_active >= gomp_self.env.max_levels)
 		return 1;
 	if (!nr)
@@ -101,7 +128,6 @@ static unsigned choose_threads(const struct team *outer, unsigned nr)
 		nr = pool_default();
 	if (nr > MAX_THREADS)
 		nr = MAX_THREADS;
-	nr = nr < limit ? nr : limit;
 	return gomp_self.env.is_dynamic && nr > 1 ? limit_dynamic(nr) : nr;
 }
 
@@ -161,6 +187,8 @@ void team_init(struct team *t, const struct region *r)
 			    .data = r->data,
 			    .nr = 1,
 			    .reductions = r->reductions,
+			    .cancels = outer->cancels,
+			    .nr_more = outer->nr_more,
 			    .level = outer->level + 1,
 			    .nr_active = outer->nr_active,
 			    .outer = outer,
@@ -175,10 +203,12 @@ unsigned team_run(const struct region *r)
 {
 	struct team *outer = team_self(), t;
 	struct pool *p = NULL;
+	unsigned nr;
 
 	team_init(&t, r);
 	places_begin(&t, r->flags);
-	t.nr = choose_threads(outer, r->nr);
+	nr = take_threads(&t, choose_threads(outer, r->nr));
+	t.nr = nr;
 	if (r->reductions)
 		reduce_make(r->reductions, t.nr);
 	if (t.nr > 1)
@@ -189,6 +219,7 @@ unsigned team_run(const struct region *r)
 		run_alone(&t);
 	if (p && outer->nr_active)
 		pool_return(p);
+	give_threads(&t, nr);
 	return t.nr;
 }
 
@@ -200,6 +231,7 @@ void team_barrier(void)
 		lkdf_gang_barrier(gomp_self.c);
 	else
 		detach_wait(t);
+	gomp_self.nr_barriers++;
 }
 
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned nr, unsigned flags)

@@ -228,22 +228,50 @@ struct lkdf_gang *gang_of(const struct lkdf_ctx *c)
 	return ((struct member *)t->arg)->gang;
 }
 
+/* nr_arrived: members that wait, and above them those that come no more. */
+#define DROPPED_SHIFT 16
+#define ARRIVED_MASK ((1u << DROPPED_SHIFT) - 1)
+
+static uint32_t nr_accounted(uint32_t word)
+{
+	return (word & ARRIVED_MASK) + (word >> DROPPED_SHIFT);
+}
+
+/* The last member has come: nobody else touches nr_arrived before the round
+ * ends. */
+static void end_round(struct lkdf_gang *g, uint32_t round, uint32_t word)
+{
+	a_store(&g->nr_arrived, word & ~ARRIVED_MASK, relaxed);
+	/* [gang.next] what all did; pairs with [gang.round] and [help.d]. */
+	a_store(&g->round, round + 1, seq_cst);
+	help_call(&g->rt->sched, 0, (int)g->nr);
+}
+
+void gang_drop(struct lkdf_gang *g)
+{
+	/* [gang.round] as below. */
+	uint32_t round = a_load(&g->round, acquire), word;
+
+	/* [gang.arrive] what we did; pairs with itself. */
+	word = a_add(&g->nr_arrived, 1u << DROPPED_SHIFT, acq_rel) +
+	       (1u << DROPPED_SHIFT);
+	if (word & ARRIVED_MASK && nr_accounted(word) == g->nr)
+		end_round(g, round, word);
+}
+
 int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c)
 {
 	/* [gang.round] what members did in the last one; pairs with
 	 * [gang.next]. */
-	uint32_t round = a_load(&g->round, acquire);
+	uint32_t round = a_load(&g->round, acquire), word;
 	int rc = task_join(c);
 
 	/* [gang.arrive] what we did; pairs with itself. */
-	if (a_add(&g->nr_arrived, 1, acq_rel) + 1 < g->nr) {
+	word = a_add(&g->nr_arrived, 1, acq_rel) + 1;
+	if (nr_accounted(word) < g->nr)
 		help_until(c->ex->worker, &g->round, round);
-		return rc;
-	}
-	a_store(&g->nr_arrived, 0, relaxed);
-	/* [gang.next] what all did; pairs with [gang.round] and [help.d]. */
-	a_store(&g->round, round + 1, seq_cst);
-	help_call(&g->rt->sched, 0, (int)g->nr);
+	else
+		end_round(g, round, word);
 	return rc;
 }
 
@@ -408,6 +436,7 @@ int gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u)
 		g->u = u;
 		g->nr = nr;
 		a_store(&g->error, 0, relaxed);
+		a_store(&g->nr_arrived, 0, relaxed);
 		take_over(g->first->executor->ring);
 		rc = run_members(g);
 	}

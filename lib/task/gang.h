@@ -10,7 +10,8 @@
  *	(B) waits while round is r       (D) round = r + 1
  *
  * nr_arrived goes to 0 before the round ends, so whoever sees the next round
- * counts from 0 there.
+ * counts from 0 there. Its upper half counts members that come to no barrier of
+ * this run any more: such a member may be the last one, too.
  */
 #ifndef TASK_GANG_H
 #define TASK_GANG_H
@@ -77,5 +78,8 @@ struct lkdf_gang *gang_of(const struct lkdf_ctx *c);
 
 /* On a member. 0 or the first error of its children. */
 int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c);
+
+/* On a member, at most once a run: it comes to no barrier any more. */
+void gang_drop(struct lkdf_gang *g);
 
 #endif

@@ -94,7 +94,7 @@ compile() {
 	esac >"$dir/log" 2>&1
 }
 for name in loops regions levels tasks reductions doacross detach teams calls \
-	strict icv \
+	strict cancel icv \
 	icv.f90 locks.f90; do
 	if [ "${name%.f90}" != "$name" ] &&
 		! command -v gfortran >"$dir/log"; then
@@ -143,6 +143,16 @@ ok $? 'a program of an old compiler is told of'
 with 2 "$dir/got" "$dir/reductions2" outside &&
 	grep -qx 'outside: 1375' "$dir/got"
 ok $? 'a group of tasks outside of all regions reduces, too'
+
+compile -O2 cancel "$dir/cancel"
+for n in 1 3; do
+	OMP_NUM_THREADS=$n "$limit" 120 "$dir/cancel" off >"$dir/want" &&
+		with "$n" "$dir/got" "$dir/cancel" off &&
+		diff "$dir/want" "$dir/got" >"$dir/log"
+	ok $? "nothing is cancelled without OMP_CANCELLATION, $n threads"
+done
+with 3 "$dir/got" "$dir/cancel" copies && grep -qx 'copies: 0 wrong' "$dir/got"
+ok $? 'a region that is cancelled beside a copy of a block ends'
 
 # ---- words -----------------------------------------------------------------
 

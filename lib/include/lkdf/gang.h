@@ -112,6 +112,21 @@ int lkdf_gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
 int lkdf_gang_barrier(struct lkdf_ctx *c);
 
 /**
+ * lkdf_gang_drop() - come to no barrier of this run any more
+ * @c: context of a member, not of a task that it has spawned
+ *
+ * Barriers of the run wait for the other members only, as after
+ * std::barrier::arrive_and_drop(): the one at which others wait already, too.
+ * So a member that gives up early releases them. It calls neither this nor
+ * lkdf_gang_barrier() again before its function returns. The run still waits
+ * for its tasks.
+ *
+ * Context: a function that lkdf_gang_run() has called.
+ * Return: 0; -EINVAL the context is no member's.
+ */
+int lkdf_gang_drop(struct lkdf_ctx *c);
+
+/**
  * lkdf_gang_put() - give a gang back
  * @g: gang, or NULL; nobody runs it
  *
