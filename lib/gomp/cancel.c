@@ -14,22 +14,22 @@
 void cancel_begin_group(bool is_of_construct)
 {
 	struct self *self = &gomp_self;
-	struct group *g;
+	struct task_group *g;
 
 	if (likely(!self->team->cancels))
 		return;
 	g = malloc(sizeof(*g));
 	if (!g)
 		return;
-	*g = (struct group){ .outer = self->group,
-			     .depth = self->depth,
-			     .is_of_construct = is_of_construct };
+	*g = (struct task_group){ .outer = self->group,
+				  .depth = self->depth,
+				  .is_of_construct = is_of_construct };
 	self->group = g;
 }
 
 void cancel_end_group(void)
 {
-	struct group *g = gomp_self.group;
+	struct task_group *g = gomp_self.group;
 
 	if (likely(!g) || g->depth != gomp_self.depth)
 		return;
@@ -40,14 +40,14 @@ void cancel_end_group(void)
 /* The group that "taskgroup" means: one of a construct is none of the
  * program's.
  */
-static struct group *program_group(struct group *g)
+static struct task_group *program_group(struct task_group *g)
 {
 	return g && g->is_of_construct && g->outer ? g->outer : g;
 }
 
-bool cancel_drops(const struct team *t, const struct group *g)
+bool cancel_drops(const struct team *t, const struct task_group *g)
 {
-	const struct group *outer = program_group((struct group *)g);
+	const struct task_group *outer = program_group((struct task_group *)g);
 
 	return cancel_is_region(t) ||
 	       (g && (a_load(&g->is_cancelled, relaxed) ||
@@ -78,7 +78,7 @@ bool GOMP_cancellation_point(int which)
 bool GOMP_cancel(int which, bool is_asked)
 {
 	struct team *t = team_self();
-	struct group *g;
+	struct task_group *g;
 
 	if (likely(!t->cancels) || !is_asked)
 		return GOMP_cancellation_point(which);
@@ -95,8 +95,9 @@ bool GOMP_cancel(int which, bool is_asked)
 }
 
 /*
- * True: the region is cancelled, and the thread goes to its end. Whoever has
- * cancelled it drops out after that, so who is released by it sees it.
+ * True: the region is cancelled, and the thread goes to its end. The thread
+ * that has cancelled it drops out after that, so threads that this releases see
+ * it.
  */
 bool GOMP_barrier_cancel(void)
 {

@@ -13,10 +13,11 @@
 
 /* Of tasks. The thread or task that has begun it frees it, after all of them.
  */
-struct group {
+struct task_group {
 	_Atomic(uint32_t) is_cancelled; /* any of its tasks sets */
 	/* Set at the beginning, constant afterwards. */
-	struct group *outer; /* of the same task, or of one above; or NULL */
+	struct task_group
+		*outer; /* of the same task, or of one above; or NULL */
 	unsigned depth; /* of its task then */
 	bool is_of_construct; /* of a loop, sections or scope with reductions */
 };
@@ -26,7 +27,7 @@ void cancel_begin_group(bool is_of_construct);
 void cancel_end_group(void);
 
 /* Do tasks of the team and group run no more? */
-bool cancel_drops(const struct team *t, const struct group *g);
+bool cancel_drops(const struct team *t, const struct task_group *g);
 
 static inline bool cancel_is_region(const struct team *t)
 {

@@ -183,7 +183,7 @@ struct self {
 		is_final; /* of the task: no thread of a region is it */
 	struct depends *depends; /* of its children; NULL: of none */
 	struct reduction *reductions; /* of tasks, the innermost; or NULL */
-	struct group *group; /* of tasks, the innermost; or NULL */
+	struct task_group *group; /* of tasks, the innermost; or NULL */
 	unsigned nr_barriers; /* of this thread in its region */
 	unsigned depth; /* groups of tasks around, and the region */
 	struct part part; /* places of its regions */

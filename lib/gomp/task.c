@@ -27,7 +27,7 @@ struct head {
 	struct team *team;
 	struct env *env; /* a copy for this task; NULL: as the team's */
 	struct reduction *reductions;
-	struct group *group;
+	struct task_group *group;
 	struct detach *detach; /* or NULL */
 	void *block; /* the argument; NULL: it follows */
 	unsigned depth;

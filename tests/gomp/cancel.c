@@ -159,6 +159,20 @@ static void cancel_sections(void)
 	printf("sections: %d wrong, %d\n", nr_wrong, nr);
 }
 
+static void make_tasks(int *nr)
+{
+	int i;
+
+	for (i = 0; i < 20; i++) {
+#pragma omp task
+		{
+#pragma omp cancellation point taskgroup
+#pragma omp atomic
+			(*nr)++;
+		}
+	}
+}
+
 /* Tasks of the group that come later do not run, those of others do. */
 static void cancel_group(void)
 {
@@ -168,38 +182,16 @@ static void cancel_group(void)
 #pragma omp parallel
 #pragma omp single
 		{
-			int i;
-
-			for (i = 0; i < 20; i++) {
-#pragma omp task
-				{
-#pragma omp atomic
-					nr_other++;
-				}
-			}
+			make_tasks(&nr_other);
 #pragma omp taskgroup
 			{
 #pragma omp task if (0)
 				{
 #pragma omp cancel taskgroup
-				}
-				for (i = 0; i < 20; i++) {
-#pragma omp task
-					{
-#pragma omp atomic
-						nr_group++;
-					}
-				}
+				} make_tasks(&nr_group);
 			}
 #pragma omp taskgroup
-			for (i = 0; i < 20; i++) {
-#pragma omp task
-				{
-#pragma omp cancellation point taskgroup
-#pragma omp atomic
-					nr_after++;
-				}
-			}
+			make_tasks(&nr_after);
 		}
 	}
 	printf("group: %d of its tasks, %d of others, %d of the next\n",
