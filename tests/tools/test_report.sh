@@ -58,6 +58,9 @@ for name in $(python3 tests/api/report/planted.py --list); do
 	told "$name" 'all(sum(w[c["id"]] for c in r["classes"]) == r["wall"]
 		for w in r["worker"])'
 	ok $? "$name: each worker's to the wall"
+	told "$name" 'sum(s["time"] for s in r["starved"]) ==
+		r["time"]["starved"]'
+	ok $? "$name: so do the reasons why nothing was ready"
 	told "$name" 'r["tasks"] >= r["counted"] - r["lost"]'
 	ok $? "$name: bodies and lost ones are those that were counted"
 done

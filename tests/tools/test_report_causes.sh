@@ -49,7 +49,7 @@ ok $? 'so is one that begins after the end'
 halved() {
 	made "$1"
 	"$lkdf" report "$dir/$1.lkdf" |
-		sed -n "s/^  $2  *\([0-9.]* %\) less  *[0-9.]* % more\$/\1/p"
+		sed -n "s/^  $2  *\([0-9.]* %\) less  *[0-9.]* % more  *+*[0-9]* %\$/\1/p"
 }
 [ "$(halved clean work)" = '50 %' ]
 ok $? 'even work of which no chain is long: half as long is half of the run' "$log"
@@ -93,6 +93,48 @@ ok $? 'taken: nothing is predicted where workers had no CPU'
 told first_is_first '"began last" not in f[0]["title"] and
 	"first" not in f[0]["fix"] and f[0]["id"] == "starved"'
 ok $? 'first_is_first: a kind that begins first is not to go first'
+# starves NAME WHILE: for most of the time in which nothing was ready
+starves() {
+	told "$1" '2 * [s["time"] for s in r["starved"]
+		if s["while"] == "'"$2"'"][0] > r["time"]["starved"] > 0'
+	ok $? "$1: nothing is ready, reason $2"
+}
+starves limit tokens
+starves window room
+starves loops_uneven loop
+starves device device
+starves last tasks
+starves submit program
+starves critical end
+told idle_sleepers '[(x["id"], x["refuted"]) for x in f if x["sort"] == "cost"]
+	== [("starved", False), ("asleep", True)] and
+	cost[1]["cost"] > 0.3 > 0.1 > cost[0]["cost"] and
+	cost[1]["gain"] is None and 0.07 < cost[0]["gain"] < 0.08'
+ok $? 'idle_sleepers: what costs 34 % and limits nothing comes last'
+"$lkdf" report "$dir/idle_sleepers.lkdf" >"$log" && grep -q \
+	'^ *but a replay without it takes 0 % less: it limits nothing$' "$log" &&
+	grep -q '^   7\.5 %     30\.0 ms    while the program submitted no more$' \
+		"$log"
+ok $? 'and the text says so' "$log"
+told convoy 'f[0]["id"] == "asleep" and not f[0]["refuted"] and
+	abs(f[0]["gain"] - f[0]["cost"]) < 0.02'
+ok $? 'convoy: sleeps of all workers gain what they cost'
+told submit 'f[0]["id"] == "submission" and abs(f[0]["gain"] - 0.7) < 0.01'
+ok $? 'submit: the gain of a program that does not compute is predicted'
+told mapped 'f[0]["gain"] > 0.85'
+ok $? 'mapped: so is that of bodies that are not in the kernel'
+told submit '[(k["name"], k["slack"]) for k in r["replay"]["kinds"]] ==
+	[("count", 1)]'
+ok $? 'submit: bodies may take twice as long at no cost'
+told limit '[(k["name"], k["slack"]) for k in r["replay"]["kinds"]] ==
+	[("store", 0)]'
+ok $? 'limit: those that all wait for may not'
+told service 'not any(g["change"] == "program" for g in r["replay"]["gains"])'
+ok $? 'service: a load in its own rhythm is not told to come faster'
+told order '[g["text"] for g in r["replay"]["gains"] if g["change"] == "apart"]
+	== ["no task that writes config waits for another: READ, REDUCE, or " +
+	"a part for each"]'
+ok $? 'order: the change fits the mode of the tasks'
 made graph
 "$lkdf" report "$dir/graph.lkdf" >"$log"
 grep -q '^  1  .* 163 [^ ]*s: too short for advice' "$log" &&

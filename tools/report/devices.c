@@ -202,17 +202,18 @@ bool find_device(struct report *r)
 	const struct device *d = busiest(r);
 	struct finding *f;
 
-	if (!d || r->starved_device * 2 < r->time[TIME_STARVED])
+	if (!d)
 		return false;
-	f = find_add(r, "device", FINDING_COST, find_share(r, TIME_STARVED));
-	f->at = r->starved.at;
+	f = find_add(r, "device", FINDING_COST, find_part(r, STARVE_DEVICE));
+	f->at = r->starved_gap.at;
 	PUT(f->title, "Workers wait for device %u, %.96s", d->number, d->name);
 	PUT(f->why,
 	    "For %s of worker time no task was ready, and for %s of that a "
 	    "device was at work. This one is at kernels for %s of the run and "
 	    "at copies for %s, at both for %s.",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_share(share_of(r->starved_device, r->time[TIME_STARVED]))
+	    words_share(
+		    share_of(r->starved[STARVE_DEVICE], r->time[TIME_STARVED]))
 		    .text,
 	    words_share(share_of(d->busy, r->wall)).text,
 	    words_share(share_of(d->copying, r->wall)).text,

@@ -62,6 +62,11 @@ double find_in_bodies(const struct report *r)
 	       find_share(r, TIME_CALLER);
 }
 
+double find_part(const struct report *r, enum starve why)
+{
+	return share_of(r->starved[why], worker_time(r));
+}
+
 bool find_is_small(const struct report *r, double share, double least)
 {
 	return share < (r->wants_all ? LEAST_OF_ALL : least);
@@ -127,7 +132,8 @@ static void all_wait(struct report *r, struct finding *f, const struct kind *k,
 	    "the program was waiting for tasks, too. Meanwhile %s was running "
 	    "in %s of it (it takes %s in the middle, at most %s).",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_share(share_of(r->starved_waited, r->time[TIME_STARVED]))
+	    words_share(
+		    share_of(r->starved[STARVE_TASKS], r->time[TIME_STARVED]))
 		    .text,
 	    name, words_share(part < 1 ? part : 1).text,
 	    words_time(k->p50).text, words_time(k->max).text);
@@ -152,7 +158,7 @@ static bool is_late(const struct kind *k)
  * soon. The share of late time tells nothing here: each wake-up of one of many
  * idle workers counts for all of them.
  */
-static bool is_service(const struct report *r)
+bool find_is_service(const struct report *r)
 {
 	uint32_t i;
 
@@ -193,7 +199,7 @@ static void say_no_body(struct report *r, struct finding *f)
 	    "For %s of worker time no task was ready, and for most of it no "
 	    "body was running. The longest gap is %s.",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_time(r->starved.size).text);
+	    words_time(r->starved_gap.size).text);
 	PUT(f->fix, "the program itself is the limit: more under way at a "
 		    "time, or fewer waits between the phases");
 }
@@ -225,7 +231,7 @@ static void say_meanwhile(struct report *r, struct finding *f,
 	    "gap is %s.",
 	    words_time(r->time[TIME_STARVED]).text, name,
 	    words_share(part < 1 ? part : 1).text, words_time(k->p50).text,
-	    words_time(k->max).text, words_time(r->starved.size).text);
+	    words_time(k->max).text, words_time(r->starved_gap.size).text);
 	if (k->is_member)
 		PUT(f->fix, "work that its threads end together: a smaller "
 			    "chunk or schedule(dynamic) for its loops, tasks");
@@ -238,21 +244,20 @@ static void say_meanwhile(struct report *r, struct finding *f,
 		    name);
 }
 
-static void little_to_do(struct report *r)
+static void little_to_do(struct report *r, double cost)
 {
 	const struct kind *k = find_most(r, blame_starved);
 	double part = k ? k->blame_starved / (double)r->time[TIME_STARVED] : 0;
-	struct finding *f = find_add(r, "starved", FINDING_COST,
-				     find_share(r, TIME_STARVED));
+	struct finding *f = find_add(r, "starved", FINDING_COST, cost);
 	const char *name = find_kind_name(r, k);
 
-	f->at = r->starved.at;
+	f->at = r->starved_gap.at;
 	if (!k || part < 0.25) {
 		say_no_body(r, f);
 		return;
 	}
 	find_predict(r, f, "first", name);
-	if (r->starved_waited * 2 > r->time[TIME_STARVED] &&
+	if (r->starved[STARVE_TASKS] * 2 > r->time[TIME_STARVED] &&
 	    f->gain >= WORTH_TELLING)
 		all_wait(r, f, k, part);
 	else
@@ -266,14 +271,14 @@ static void idle_of_unknown_cause(struct report *r)
 	struct finding *f =
 		find_add(r, "idle", FINDING_COST, find_share(r, TIME_STARVED));
 
-	f->at = r->starved.at;
+	f->at = r->starved_gap.at;
 	PUT(f->title, "Workers are idle");
 	PUT(f->why,
 	    "%s of worker time is between bodies, most of it while %s ran "
 	    "elsewhere; the longest gap is %s. This recording does not say "
 	    "since when tasks were ready, so the cause stays open.",
 	    words_time(r->time[TIME_STARVED]).text, find_kind_name(r, k),
-	    words_time(r->starved.size).text);
+	    words_time(r->starved_gap.size).text);
 	PUT(f->fix, "record again with this version of the library");
 }
 
@@ -285,37 +290,67 @@ static bool is_of_regions(const struct report *r)
 	return k && k->is_member;
 }
 
-static void submits_or_computes(struct report *r)
+/* The program is what they wait for: told, if no replay refutes it. */
+static bool submits_or_computes(struct report *r, double rest)
 {
+	if (is_of_regions(r) || !is_from_outside(r, LEAST_SUBMITTED) ||
+	    find_part(r, STARVE_PROGRAM) * 2 <= rest)
+		return false;
 	if (r->nr_outside_loops * 2 > r->nr_outside)
-		find_serial(r);
-	else
-		find_submission(r);
+		return find_serial(r);
+	return find_submission(r);
+}
+
+/*
+ * Reasons that are clear at each moment, one after the other. Work elsewhere is
+ * one only where it is there most of the time: it may be beside the cause.
+ */
+static const struct {
+	enum starve why;
+	bool (*find)(struct report *r);
+	bool is_beside;
+} clear_reasons[] = {
+	{ STARVE_TOKENS, find_held, false },
+	{ STARVE_ROOM, find_full, false },
+	{ STARVE_LOOP, find_uneven, false },
+	{ STARVE_POOL, find_pool_busy, true },
+	{ STARVE_DEVICE, find_device, true },
+};
+
+/* The share of worker time that none of them explains. */
+static double find_clear(struct report *r)
+{
+	double all = find_share(r, TIME_STARVED), rest = all, part;
+	size_t i;
+
+	for (i = 0; i < sizeof(clear_reasons) / sizeof(*clear_reasons); i++) {
+		part = find_part(r, clear_reasons[i].why);
+		if (find_is_small(r, part, LEAST_IDLE) ||
+		    (clear_reasons[i].is_beside && part * 2 < all))
+			continue;
+		if (clear_reasons[i].find(r))
+			rest -= part;
+	}
+	return rest;
 }
 
 static void find_starved(struct report *r)
 {
-	uint64_t starved = r->time[TIME_STARVED];
+	double rest = find_share(r, TIME_STARVED);
 
-	if (find_is_small(r, find_share(r, TIME_STARVED), LEAST_IDLE))
+	if (find_is_small(r, rest, LEAST_IDLE))
 		return;
-	if (!r->has.ready && !r->has.edges)
+	if (!r->has.ready && !r->has.edges) {
 		idle_of_unknown_cause(r);
-	else if (r->starved_held * 2 > starved && find_held(r))
 		return;
-	else if (r->starved_full * 2 > starved && find_full(r))
+	}
+	rest = find_clear(r);
+	if (find_is_small(r, rest, LEAST_IDLE) || find_order(r, rest))
 		return;
-	else if (r->starved_loop * 2 > starved && find_uneven(r))
-		return;
-	else if (find_order(r) || find_pool_busy(r))
-		return;
-	else if (is_service(r))
+	if (find_is_service(r))
 		not_loaded(r);
-	else if (!is_of_regions(r) && is_from_outside(r, LEAST_SUBMITTED) &&
-		 r->starved_before_last * 2 > starved)
-		submits_or_computes(r);
-	else if (!find_device(r))
-		little_to_do(r);
+	else if (!submits_or_computes(r, rest))
+		little_to_do(r, rest);
 }
 
 static void find_late(struct report *r)
@@ -325,7 +360,7 @@ static void find_late(struct report *r)
 
 	if (find_is_small(r, find_share(r, TIME_LATE), LEAST_IDLE))
 		return;
-	if (is_service(r))
+	if (find_is_service(r))
 		return;
 	/* Members of small regions lie, and nothing else. */
 	if (find_region(r) && k && k->is_member)
@@ -344,7 +379,7 @@ static void find_late(struct report *r)
 			      "LKDF_FAR_STEALS=yes; else a larger LKDF_SPIN_US"
 			    : "a larger LKDF_SPIN_US, by trial: it helps if "
 			      "workers slept and had to be woken");
-	f->at = r->late.at;
+	f->at = r->late_gap.at;
 }
 
 /* Locks would be seen. */
@@ -378,6 +413,7 @@ static void find_asleep(struct report *r)
 	    words_time(k ? k->p99 : 0).text,
 	    r->futex_ns || is_seen(r) ? "" : "a lock that others hold, ");
 	find_source(f, find_cpu_source(r));
+	find_weigh(r, f, "no-sleep");
 	if (r->futex_ns || is_seen(r))
 		PUT(f->fix, "LKDF_BLOCKING for kinds that block, as %s may be",
 		    find_kind_name(r, k));
@@ -443,6 +479,8 @@ static void find_runtime(struct report *r)
 		    "a sealed graph instead of tasks one by one");
 }
 
+/* The most that is gained first: a cause without a replay counts as it costs.
+ */
 static int by_rank(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;

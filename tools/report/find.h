@@ -9,6 +9,9 @@
 
 #include "report/model.h"
 
+/* The share of worker time in which workers starved for that reason. */
+double find_part(const struct report *r, enum starve why);
+
 /* A new finding, to be filled in. */
 struct finding *find_add(struct report *r, const char *id,
 			 enum finding_sort sort, double cost);
@@ -43,26 +46,31 @@ void find_kernel(struct report *r);
 void find_remote(struct report *r);
 void find_bounds(struct report *r);
 void find_lost(struct report *r);
-/* Each of these three: told, if no replay refutes it. */
+/* Each that returns something: told, if no replay refutes it. */
 bool find_held(struct report *r);
 void find_io(struct report *r);
 void find_enter(struct report *r);
 bool find_full(struct report *r);
 void find_narrow(struct report *r);
 void find_pool(struct report *r);
-void find_submission(struct report *r);
+bool find_submission(struct report *r);
 bool find_uneven(struct report *r);
-void find_serial(struct report *r);
+bool find_serial(struct report *r);
+/* A load of the program's own rhythm: idle time is no fault. */
+bool find_is_service(const struct report *r);
 
 /* A change was replayed, and gains less than what is worth telling. */
 bool find_is_refuted(const struct report *r, const char *verb,
 		     const char *object);
+/* The cause is gone in a replay: its gain is the rank, and may refute it. */
+void find_weigh(const struct report *r, struct finding *f, const char *verb);
 /* The gain of the change that a finding proposes, if that was replayed. */
 void find_predict(const struct report *r, struct finding *f, const char *verb,
 		  const char *object);
 
-/* Most of the run is a chain of tasks that wait for the same data: told. */
-bool find_order(struct report *r);
+/* Most of the run is a chain of tasks that wait for the same data: told, at
+ * that cost. */
+bool find_order(struct report *r, double cost);
 
 /* Behind what why says so far: for which data, or port, steps of one kind on
  * the chain waited. */
@@ -71,11 +79,10 @@ void find_put_order(const struct report *r, struct finding *f);
 /* Regions are so small that their threads do not pay: told. */
 bool find_region(struct report *r);
 
-/* Most of the time in which workers starve a device is at work: told. */
+/* Workers starve while a device is at work: told. */
 bool find_device(struct report *r);
 
-/* Threads of the blocking pool are at work likewise, which is no fault: told.
- */
+/* Likewise threads of the blocking pool, which is no fault: told. */
 bool find_pool_busy(struct report *r);
 
 /* Behind what why says so far: how many CPUs workers had and wanted, who got

@@ -90,4 +90,5 @@ void find_futex(struct report *r)
 	say_why(r, f, cpu);
 	say_fix(f, &r->futex[0], kind_of(r, &r->futex[0]));
 	find_source(f, "probe");
+	find_weigh(r, f, "no-lock");
 }

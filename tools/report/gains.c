@@ -10,6 +10,7 @@
 #include "words.h"
 
 #include <errno.h>
+#include <lkdf/task.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,22 +83,41 @@ static double work_of(const struct report *r)
 	return all;
 }
 
+/* What the wall grows by if bodies of the kind take so many times as long. */
+static double cost_of(struct gains *g, uint32_t kind, double scale)
+{
+	struct change c = { .scaled = kind + 1, .scale = scale };
+
+	return -gain_of(g, run(g, &g->p, &c));
+}
+
+/* By how much bodies may be longer at no cost: one of five steps. */
+static double slack_of(struct gains *g, uint32_t kind, double twice)
+{
+	static const double more[] = { 0.5, 0.25, 0.1 };
+	size_t i;
+
+	if (twice < FREE_COST)
+		return 1;
+	for (i = 0; i < sizeof(more) / sizeof(*more); i++)
+		if (cost_of(g, kind, 1 + more[i]) < FREE_COST)
+			return more[i];
+	return 0;
+}
+
 static void try_kind(struct gains *g, uint32_t kind)
 {
 	struct report *r = g->r;
 	const char *name = kind_name(r, kind);
 	struct worth *w = &r->worth[r->nr_worths];
 
-	if (g->left < 2ull * g->p.nr_bodies)
+	if (g->left < 5ull * g->p.nr_bodies)
 		return;
 	r->nr_worths++;
 	*w = (struct worth){ .kind = (uint16_t)kind };
-	w->half = gain_of(
-		g, run(g, &g->p,
-		       &(struct change){ .scaled = kind + 1, .scale = 0.5 }));
-	w->twice = -gain_of(
-		g, run(g, &g->p,
-		       &(struct change){ .scaled = kind + 1, .scale = 2 }));
+	w->half = -cost_of(g, kind, 0.5);
+	w->twice = cost_of(g, kind, 2);
+	w->slack = slack_of(g, kind, w->twice);
 	if (!r->kind[kind].is_loop)
 		add(g, "first", name,
 		    run(g, &g->p, &(struct change){ .first = kind + 1 }));
@@ -154,13 +174,81 @@ static void try_waits(struct gains *g)
 				&(struct change){ .no_wait = 1 + w->name }));
 }
 
+/* The program does nothing between its calls: all that could be its fault. */
+static void try_program(struct gains *g)
+{
+	const struct report *r = g->r;
+
+	if (share_of(r->starved[STARVE_PROGRAM], worker_time(r)) >=
+		    WORTH_TELLING &&
+	    !find_is_service(r))
+		add(g, "program", "",
+		    run(g, &g->p, &(struct change){ .hurries = true }));
+}
+
+/* Elsewhere than in locks, where the probe tells them apart. */
+static uint64_t asleep_in(const struct kind *k)
+{
+	return k->asleep > k->futex ? k->asleep - k->futex : 0;
+}
+
+static uint64_t locked_in(const struct kind *k)
+{
+	return k->futex;
+}
+
+static uint64_t kernel_in(const struct kind *k)
+{
+	return k->kernel;
+}
+
+/* Bodies without a part of their time. */
+static void try_without(struct gains *g, const char *verb, uint64_t time,
+			uint64_t (*part)(const struct kind *))
+{
+	double *each = malloc((g->r->nr_kinds + 1ull) * sizeof(*each)), less;
+	uint32_t i;
+
+	if (!each)
+		g->error = -ENOMEM;
+	for (i = 0; each && i < g->r->nr_kinds; i++) {
+		less = share_of(part(&g->r->kind[i]), g->r->kind[i].total);
+		each[i] = less < 1 ? 1 - less : 0;
+	}
+	if (each && share_of(time, worker_time(g->r)) >= WORTH_TELLING)
+		add(g, verb, "",
+		    run(g, &g->p, &(struct change){ .each = each }));
+	free(each);
+}
+
+/* In which mode most of the bodies that waited last for that data use it. */
+static uint32_t mode_of(const struct report *r, uint32_t name)
+{
+	static const uint32_t modes[] = { LKDF_COMMUTE, LKDF_REDUCE, LKDF_WRITE,
+					  LKDF_READ };
+	double time[5] = { 0 };
+	const struct slice *s;
+	unsigned i, best = 4;
+
+	for (s = r->slice; s < r->slice + r->nr_slices; s++) {
+		if (s->edge != name || s->edge_mode & LKDF_EDGE_IS_PORT)
+			continue;
+		for (i = 0; i < 4 && !(s->edge_mode & modes[i]); i++)
+			continue;
+		time[i] += (double)(s->end - s->begin);
+	}
+	for (i = 0; i < 4; i++)
+		best = time[i] > time[best] ? i : best;
+	return best < 4 ? modes[best] : 0;
+}
+
 /* Data for which bodies waited longest, by the time of these bodies. */
 static void try_data(struct gains *g)
 {
 	double *time = calloc(LKDF_MAX_NAMES, sizeof(*time));
-	const struct report *r = g->r;
+	struct report *r = g->r;
 	struct replay apart;
-	uint32_t i, k, best;
+	uint32_t i, k, best, nr;
 
 	if (!time) {
 		g->error = -ENOMEM;
@@ -176,9 +264,11 @@ static void try_data(struct gains *g)
 			break;
 		time[best] = 0;
 		g->error = replay_apart(&g->p, best, &apart);
+		nr = r->nr_gains;
 		if (!g->error)
 			add(g, "apart", r->info.name[best],
 			    run(g, &apart, &(struct change){ .scale = 1 }));
+		r->gain[nr].mode = mode_of(r, best);
 		replay_free(&apart);
 	}
 	free(time);
@@ -217,6 +307,11 @@ static void try_all(struct gains *g)
 {
 	try_limits(g);
 	try_data(g);
+	try_program(g);
+	try_without(g, "no-sleep", g->r->time[TIME_ASLEEP] - g->r->futex_ns,
+		    asleep_in);
+	try_without(g, "no-lock", g->r->futex_ns, locked_in);
+	try_without(g, "no-kernel", g->r->time[TIME_KERNEL], kernel_in);
 	try_kinds(g);
 	try_waits(g);
 	try_workers(g);
@@ -296,11 +391,22 @@ bool find_is_refuted(const struct report *r, const char *verb,
 	return g && g->part < WORTH_TELLING;
 }
 
+void find_weigh(const struct report *r, struct finding *f, const char *verb)
+{
+	const struct gain *g = find_gain(r, verb, "");
+
+	if (!g)
+		return;
+	f->gain = g->part > 0 ? g->part : 0;
+	f->is_refuted = g->part < WORTH_TELLING;
+	f->rank = f->gain;
+}
+
 void find_predict(const struct report *r, struct finding *f, const char *verb,
 		  const char *object)
 {
 	const struct gain *g = find_gain(r, verb, object);
 
 	if (g && g->part > f->gain)
-		f->gain = g->part;
+		f->rank = f->gain = g->part;
 }

@@ -81,6 +81,7 @@ static void write_finding(const struct finding *f, struct json *j)
 		json_fixed(j, "gain", f->gain, 6);
 	else
 		json_null(j, "gain");
+	json_bool(j, "refuted", f->is_refuted);
 	json_bool(j, "estimated", f->is_estimate);
 	json_text(j, "source", f->source);
 	json_text(j, "title", f->title);
@@ -144,6 +145,21 @@ static int write_kinds(const struct report *r, struct json *j)
 	json_close(j, ']');
 	free(order);
 	return 0;
+}
+
+static void write_starved(const struct report *r, struct json *j)
+{
+	int i;
+
+	json_open(j, "starved", '[');
+	for (i = 0; i < NR_STARVES; i++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "while", starve_words[i].id);
+		json_text(j, "text", starve_words[i].text);
+		put_size(j, "time", r->starved[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
 }
 
 static void write_limits(const struct report *r, struct json *j)
@@ -311,6 +327,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 	json_open(j, NULL, '{');
 	write_about(r, j);
 	write_time(r, j);
+	write_starved(r, j);
 	json_open(j, "findings", '[');
 	for (i = 0; i < r->nr_findings; i++)
 		write_finding(&r->finding[i], j);

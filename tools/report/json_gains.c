@@ -33,6 +33,7 @@ static void write_worths(const struct report *r, struct json *j)
 		json_text(j, "name", kind_name(r, w->kind));
 		json_fixed(j, "half", w->half, 6);
 		json_fixed(j, "twice", w->twice, 6);
+		json_fixed(j, "slack", w->slack, 2);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

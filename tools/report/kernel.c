@@ -189,4 +189,5 @@ void find_kernel(struct report *r)
 		PUT(f->fix, "fewer or larger system calls in bodies: "
 			    "perf trace -s says which");
 	find_source(f, "/proc/PID/task/TID/stat");
+	find_weigh(r, f, "no-kernel");
 }

@@ -68,7 +68,7 @@ bool find_held(struct report *r)
 
 	if (find_is_refuted(r, "tokens", name))
 		return false;
-	f = find_add(r, "limit", FINDING_COST, find_share(r, TIME_STARVED));
+	f = find_add(r, "limit", FINDING_COST, find_part(r, STARVE_TOKENS));
 	find_predict(r, f, "tokens", name);
 	PUT(f->title, "Workers starve while tasks wait for %.96s", name);
 	PUT(f->why,
@@ -76,7 +76,9 @@ bool find_held(struct report *r)
 	    "waited for tokens. %s waited longest: %s times, %s in all, at "
 	    "most %s.",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_share(share_of(r->starved_held, r->time[TIME_STARVED])).text,
+	    words_share(
+		    share_of(r->starved[STARVE_TOKENS], r->time[TIME_STARVED]))
+		    .text,
 	    kind_name(r, l->kind), words_count(l->nr).text,
 	    words_time(l->total).text, words_time(l->max).text);
 	PUT(f->fix,

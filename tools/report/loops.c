@@ -122,7 +122,7 @@ bool find_uneven(struct report *r)
 	k = &r->kind[l->kind];
 	if (find_is_refuted(r, "grain", kind_name(r, l->kind)))
 		return false;
-	f = find_add(r, "loop", FINDING_COST, find_share(r, TIME_STARVED));
+	f = find_add(r, "loop", FINDING_COST, find_part(r, STARVE_LOOP));
 	find_predict(r, f, "grain", kind_name(r, l->kind));
 	PUT(f->title, "Threads of the loop %.96s do not end together",
 	    kind_name(r, l->kind));
@@ -131,7 +131,7 @@ bool find_uneven(struct report *r)
 	    "blocks ran. %s runs of %.64s: threads that had ended waited for "
 	    "%s in all, at most %s in one run; a body takes %s in the middle, "
 	    "at most %s.",
-	    words_time(r->starved_loop).text, words_count(l->nr).text,
+	    words_time(r->starved[STARVE_LOOP]).text, words_count(l->nr).text,
 	    kind_name(r, l->kind), words_time(l->uneven).text,
 	    words_time(l->worst).text, words_time(k->p50).text,
 	    words_time(k->max).text);
@@ -142,19 +142,24 @@ bool find_uneven(struct report *r)
 	return true;
 }
 
-void find_serial(struct report *r)
+bool find_serial(struct report *r)
 {
-	struct finding *f = find_add(r, "serial", FINDING_COST,
-				     find_share(r, TIME_STARVED));
+	struct finding *f;
+
+	if (find_is_refuted(r, "program", ""))
+		return false;
+	f = find_add(r, "serial", FINDING_COST, find_part(r, STARVE_PROGRAM));
 
 	PUT(f->title, "The program works alone between its loops");
 	PUT(f->why,
 	    "For %s of worker time, until %s, when the last loop began, none "
 	    "ran, and no thread of the program was in a wait of the library.",
-	    words_time(r->starved_before_last).text,
+	    words_time(r->starved[STARVE_PROGRAM]).text,
 	    words_time(r->last_outside).text);
 	PUT(f->fix, "make loops or tasks of what the thread computes between "
 		    "them, or start those that need not wait for it earlier");
-	f->at = r->starved.at;
+	f->at = r->starved_gap.at;
 	find_source(f, "bodies, waits");
+	find_predict(r, f, "program", "");
+	return true;
 }

@@ -43,6 +43,22 @@ enum time_class {
 	NR_TIME_CLASSES
 };
 
+/*
+ * Why nothing was ready, the first that holds at a moment: together they are
+ * TIME_STARVED, to the nanosecond.
+ */
+enum starve {
+	STARVE_TOKENS, /* tasks waited for tokens of a limit */
+	STARVE_ROOM, /* a thread of the program waited for room */
+	STARVE_LOOP, /* the last blocks of a loop ran */
+	STARVE_POOL, /* the blocking pool ran bodies */
+	STARVE_DEVICE, /* a device was at work */
+	STARVE_TASKS, /* a thread of the program waited for tasks */
+	STARVE_PROGRAM, /* none did, and more tasks came later */
+	STARVE_END, /* the same, and none came later */
+	NR_STARVES
+};
+
 /* A body that ran. */
 struct slice {
 	uint64_t begin, end;
@@ -265,16 +281,20 @@ struct chain {
 struct gain {
 	const char *verb; /* a fixed word, for programs */
 	char object[64];
+	uint32_t mode; /* "apart": enum lkdf_mode of most bodies that waited */
 	uint64_t wall;
 	double part; /* of the replayed wall */
 };
 
 /* The wall changes so if bodies of a kind take half or twice as long. */
 #define MAX_WORTHS 8u
+/* Next to nothing, of the wall. */
+#define FREE_COST 0.005
 
 struct worth {
 	uint16_t kind;
 	double half, twice; /* parts of the wall: less, more */
+	double slack; /* so much longer, at most 1, costs next to nothing */
 };
 
 #define WORKERS_TRIED 6u
@@ -297,6 +317,7 @@ struct finding {
 	double cost; /* 0 .. 1 of worker time */
 	double rank; /* orders findings, as a cost does */
 	double gain; /* of its fix, by a replay: a part of the wall; 0: none */
+	bool is_refuted; /* a replay without the cause gains next to nothing */
 	const char *source; /* of the evidence */
 	bool is_estimate;
 	char title[192], why[512], fix[256];
@@ -366,14 +387,9 @@ struct report {
 	uint32_t ready_max[NR_BINS], ops_max[NR_BINS];
 	uint32_t most_ready, most_ops;
 	double mean_ops;
-	struct gap starved, late;
-	uint64_t nr_enters, last_outside, starved_before_last;
-	uint64_t starved_held; /* while tasks waited for limits */
-	uint64_t starved_device; /* while a device was at work */
-	uint64_t starved_loop; /* while blocks of loops ran */
-	uint64_t starved_pool; /* while the blocking pool ran bodies */
-	uint64_t starved_waited; /* while a thread outside waited for tasks */
-	uint64_t starved_full; /* while a thread outside waited for room */
+	struct gap starved_gap, late_gap;
+	uint64_t nr_enters, last_outside;
+	uint64_t starved[NR_STARVES]; /* worker time */
 	uint64_t nr_outside; /* tasks made ready by threads of the program */
 	uint64_t nr_outside_loops; /* of these, blocks of loops */
 	double blame_nobody;

@@ -147,7 +147,7 @@ void find_put_order(const struct report *r, struct finding *f)
 			 r->info.name[o.edge]);
 }
 
-bool find_order(struct report *r)
+bool find_order(struct report *r, double cost)
 {
 	struct order o = longest_order(r);
 	const char *kind, *data;
@@ -161,7 +161,7 @@ bool find_order(struct report *r)
 	data = r->info.name[o.edge];
 	if (find_is_refuted(r, "apart", data))
 		return false;
-	f = find_add(r, "order", FINDING_COST, find_share(r, TIME_STARVED));
+	f = find_add(r, "order", FINDING_COST, cost);
 	is_port = o.mode & LKDF_EDGE_IS_PORT;
 	PUT(f->title, "%s %.40s run one after another: %s%s %.64s",
 	    words_count(o.nr).text, kind, mode_name(o.mode),

@@ -121,13 +121,15 @@ function findings() {
 				"No cause takes more than 2 % of worker time.")));
 	D.findings.forEach((f, i) => {
 		page.append(el("div", {
-			class: "finding" + (f.cost === null ? " other" : ""),
+			class: "finding" + (f.cost === null || f.refuted ? " other" : ""),
 			id: "finding-" + f.id,
 		}, costOf(f), el("h3", {}, `${i + 1}. ${f.title}`),
 		el("p", {}, f.why),
 		el("p", { class: "fix" }, el("code", {}, f.fix)),
-		f.gain ? el("p", { class: "dim" }, "a replay with that takes " +
-			share(f.gain) + " less") : null,
+		f.refuted ? el("p", { class: "dim" }, "but a replay without it takes " +
+			share(f.gain || 0) + " less: it limits nothing")
+			: f.gain ? el("p", { class: "dim" }, "a replay with that takes " +
+				share(f.gain) + " less") : null,
 		f.at ? el("button", { onclick: () => show(f),
 			"aria-label": "show finding " + (i + 1) + " in the timeline" },
 		"show") : null));
@@ -344,7 +346,10 @@ function chainPart() {
 		i.style.background = colour;
 		bar.append(i);
 	}
-	for (const [k, i] of on.slice(0, 6)) {
+	/* A replay knows better, and has a table. */
+	const knows = D.replay && D.replay.kinds.length;
+
+	for (const [k, i] of knows ? [] : on.slice(0, 6)) {
 		const line = swatch(kindColour(i));
 
 		line.style.width = Math.min(100, 100 * halfGain(k)) + "%";
@@ -356,8 +361,8 @@ function chainPart() {
 			.map(x => el("li", {}, swatch(x[1]), x[2] + " " + time(x[0])))),
 	el("p", { class: "dim" }, count(c.tasks) + (c.tasks === 1 ? " step"
 		: " steps, each made ready by the one before") + (c.inferred ? ", in part inferred" : "") +
-		". If bodies of one kind took half as long, the run would end at " +
-		"most this much earlier:"), half);
+		(knows ? "." : ". If bodies of one kind took half as long, the run " +
+		"would end at most this much earlier:")), half);
 	return box;
 }
 function nodePart() {
@@ -471,6 +476,7 @@ heading();
 findings();
 numbers();
 whereTimeWent();
+starved();
 drawTimeline();
 kindTable();
 chainAndNodes();

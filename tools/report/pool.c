@@ -39,8 +39,6 @@ bool find_pool_busy(struct report *r)
 	const struct kind *k = most_pooled(r);
 	struct finding *f;
 
-	if (!r->starved_pool || r->starved_pool * 2 < r->time[TIME_STARVED])
-		return false;
 	/* find_pool() has more to say. */
 	if (longest_wait(r))
 		return true;
@@ -52,7 +50,9 @@ bool find_pool_busy(struct report *r)
 	    "of that threads of the pool ran bodies: kinds with LKDF_BLOCKING. "
 	    "Workers that sleep meanwhile cost no CPU.",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_share(share_of(r->starved_pool, r->time[TIME_STARVED])).text);
+	    words_share(
+		    share_of(r->starved[STARVE_POOL], r->time[TIME_STARVED]))
+		    .text);
 	PUT(f->fix,
 	    "nothing, where these bodies sleep; more threads (option blocking) "
 	    "have more of them sleep at a time, and kinds that compute belong "

@@ -162,6 +162,8 @@ static double length_of(const struct run *x, const struct replay_body *b)
 
 	if (x->c->scaled && b->kind == x->c->scaled - 1)
 		length *= x->c->scale;
+	if (x->c->each)
+		length *= x->c->each[b->kind];
 	return length / nr_parts(x, b);
 }
 
@@ -356,7 +358,8 @@ static void step_program(struct run *x)
 	while (x->step < x->p->nr_steps) {
 		s = &x->p->step[x->step];
 		at = (double)s->at + x->shift;
-		if (at > x->now && x->awaited == REPLAY_NONE) {
+		if (at > x->now && x->awaited == REPLAY_NONE &&
+		    !x->c->hurries) {
 			put_event(x, at, PROGRAM);
 			return;
 		}

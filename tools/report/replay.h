@@ -59,7 +59,9 @@ struct change {
 	uint32_t split; /* each body is one for each worker */
 	uint32_t more; /* tokens of that limit for all */
 	uint32_t no_wait; /* the program does not wait in that call */
+	bool hurries; /* the program takes no time between its calls */
 	double scale;
+	const double *each; /* by kind: so many times as long; NULL: as it is */
 };
 
 /* Sets a change, and perhaps tokens of the replay; NULL, or why it cannot. */

@@ -85,11 +85,15 @@ static void say_thread(const struct report *r, struct finding *f,
 			    "record the steps once: lkdf_graph_record()");
 }
 
-void find_submission(struct report *r)
+bool find_submission(struct report *r)
 {
-	struct finding *f = find_add(r, "submission", FINDING_COST,
-				     find_share(r, TIME_STARVED));
 	const struct outsider *o = busiest(r);
+	struct finding *f;
+
+	if (find_is_refuted(r, "program", ""))
+		return false;
+	f = find_add(r, "submission", FINDING_COST,
+		     find_part(r, STARVE_PROGRAM));
 
 	PUT(f->title, "Workers wait for the thread that submits");
 	PUT(f->why,
@@ -98,8 +102,8 @@ void find_submission(struct report *r)
 	    "all, while no thread of the program was in a wait of the library.",
 	    words_share(share_of(r->nr_outside, nr_tasks(r))).text,
 	    words_time(r->last_outside).text,
-	    words_time(r->starved_before_last).text);
-	f->at = r->starved.at;
+	    words_time(r->starved[STARVE_PROGRAM]).text);
+	f->at = r->starved_gap.at;
 	if (o)
 		say_thread(r, f, o);
 	else
@@ -108,4 +112,6 @@ void find_submission(struct report *r)
 			    "lkdf_submit_many(), or record the steps once: "
 			    "lkdf_graph_record()");
 	find_source(f, o ? "bodies, waits, schedstat" : "bodies, waits");
+	find_predict(r, f, "program", "");
+	return true;
 }

@@ -100,25 +100,22 @@ static void draw(struct sweep *s, uint64_t t)
 	}
 }
 
-/* So many workers have starved for dt. */
-static void add_starved(struct sweep *s, uint64_t t, uint64_t dt)
+/* Why workers starve until t. */
+static enum starve why_starved(const struct sweep *s, uint64_t t)
 {
-	struct report *r = s->r;
-
-	if (s->nr_loops)
-		r->starved_loop += dt;
-	else if (when_is(&s->when[WAITED]))
-		r->starved_waited += dt;
-	else if (t <= r->last_outside)
-		r->starved_before_last += dt;
-	if (when_is(&s->when[FULL]))
-		r->starved_full += dt;
 	if (when_is(&s->when[HELD]))
-		r->starved_held += dt;
-	if (when_is(&s->when[DEVICE]))
-		r->starved_device += dt;
+		return STARVE_TOKENS;
+	if (when_is(&s->when[FULL]))
+		return STARVE_ROOM;
+	if (s->nr_loops)
+		return STARVE_LOOP;
 	if (when_is(&s->when[POOL]))
-		r->starved_pool += dt;
+		return STARVE_POOL;
+	if (when_is(&s->when[DEVICE]))
+		return STARVE_DEVICE;
+	if (when_is(&s->when[WAITED]))
+		return STARVE_TASKS;
+	return t <= s->r->last_outside ? STARVE_PROGRAM : STARVE_END;
 }
 
 static void advance(struct sweep *s, uint64_t t)
@@ -145,7 +142,7 @@ static void advance(struct sweep *s, uint64_t t)
 	} else {
 		s->now.starved += rest;
 		s->now.blame_starved += blame;
-		add_starved(s, t, rest * s->nr_idle);
+		r->starved[why_starved(s, t)] += rest * s->nr_idle;
 	}
 	s->ops_area += (double)dt * s->nr_ops_now;
 	s->at = t;
@@ -204,8 +201,8 @@ static void account(struct sweep *s, struct worker *w)
 		t[TIME_CALLER] += b->caller - a->caller;
 		if (w->walk.end != w->walk.gap_end)
 			break;
-		note_gap(&s->r->starved, b->starved - w->gap.starved, w);
-		note_gap(&s->r->late, b->late - w->gap.late, w);
+		note_gap(&s->r->starved_gap, b->starved - w->gap.starved, w);
+		note_gap(&s->r->late_gap, b->late - w->gap.late, w);
 		break;
 	}
 }

@@ -72,11 +72,21 @@ function gains() {
 			? "nothing is predicted: " + r.lacks
 			: change(r.drift) + " than the recording"],
 			...good.map(g => [g.text, time(g.wall), change(-g.gain)])]);
-	table("If bodies took", "worth", ["", "half as long", "twice as long"],
-		r.kinds.map(k => [k.name, change(-k.half), change(k.twice)]));
+	table("If bodies took", "worth", ["", "half as long", "twice as long",
+		"free"], r.kinds.map(k => [k.name, change(-k.half), change(k.twice),
+		(k.slack > 0 ? "+" : "") + share(k.slack)]));
 	table("With so many workers", "workers_tried", r.workers.map(w => w.workers),
 		r.workers.length ? [r.workers.map(w => w.wall ? time(w.wall) : "–")]
 			: []);
+}
+
+/* Why nothing was ready. */
+function starved() {
+	const all = D.wall * D.workers;
+
+	table("Nothing was ready while", "starved", ["", "worker time", "share"],
+		D.starved.filter(s => s.time >= 0.005 * all).map(s =>
+			[s.text, time(s.time), share(s.time / all)]));
 }
 
 function waits() {

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define WIDTH 78
+/* A part of idle time with less of worker time has no row. */
+#define LEAST_PART 0.005
 
 const struct class_word class_words[NR_TIME_CLASSES] = {
 	[TIME_BODY] = { "body", "in bodies" },
@@ -21,6 +23,18 @@ const struct class_word class_words[NR_TIME_CLASSES] = {
 	[TIME_IO] = { "io", "idle, operations under way" },
 	[TIME_STARVED] = { "starved", "idle, nothing was ready" },
 	[TIME_RUNTIME] = { "runtime", "the runtime's own" },
+};
+
+const struct class_word starve_words[NR_STARVES] = {
+	[STARVE_TOKENS] = { "tokens", "tasks waited for tokens of a limit" },
+	[STARVE_ROOM] = { "room", "the program waited for room" },
+	[STARVE_LOOP] = { "loop", "the last blocks of a loop ran" },
+	[STARVE_POOL] = { "pool", "the blocking pool ran bodies" },
+	[STARVE_DEVICE] = { "device", "a device was at work" },
+	[STARVE_TASKS] = { "tasks", "the program waited for tasks" },
+	[STARVE_PROGRAM] = { "program",
+			     "the program was on its way to submit" },
+	[STARVE_END] = { "end", "the program submitted no more" },
 };
 
 const char *class_lacks(const struct report *r, enum time_class c)
@@ -136,6 +150,20 @@ static void write_head(const struct report *r, FILE *out)
 		lost ? words_count(lost).text : "none");
 }
 
+/* Where nothing was ready, in parts; small ones are left out. */
+static void write_starved(const struct report *r, FILE *out)
+{
+	uint64_t all = worker_time(r);
+	int i;
+
+	for (i = 0; i < NR_STARVES; i++)
+		if (share_of(r->starved[i], all) >= LEAST_PART)
+			fprintf(out, "  %6s  %10s    while %s\n",
+				words_share(share_of(r->starved[i], all)).text,
+				words_time(r->starved[i]).text,
+				starve_words[i].text);
+}
+
 static void write_classes(const struct report *r, FILE *out)
 {
 	uint64_t all = worker_time(r);
@@ -154,6 +182,8 @@ static void write_classes(const struct report *r, FILE *out)
 		fprintf(out, "  %6s  %10s  %s\n",
 			words_share(share_of(r->time[c], all)).text,
 			words_time(r->time[c]).text, class_words[c].text);
+		if (c == TIME_STARVED && (r->has.ready || r->has.edges))
+			write_starved(r, out);
 	}
 }
 
@@ -204,7 +234,12 @@ static void write_finding(const struct finding *f, unsigned nr, FILE *out)
 	write_wrapped(out, f->why, 13);
 	fprintf(out, "             → ");
 	fprintf(out, "%s\n", f->fix);
-	if (f->gain > 0)
+	if (f->is_refuted)
+		fprintf(out,
+			"             but a replay without it takes %s less: it "
+			"limits nothing\n",
+			words_share(f->gain).text);
+	else if (f->gain > 0)
 		fprintf(out, "             a replay with that takes %s less\n",
 			words_share(f->gain).text);
 	if (f->at.to > f->at.from)

@@ -92,7 +92,7 @@ bool find_full(struct report *r)
 
 	if (find_is_refuted(r, "room", name))
 		return false;
-	f = find_add(r, "window", FINDING_COST, find_share(r, TIME_STARVED));
+	f = find_add(r, "window", FINDING_COST, find_part(r, STARVE_ROOM));
 	find_predict(r, f, "room", name);
 	PUT(f->title, "Workers starve while the program waits for %.110s",
 	    name);
@@ -101,7 +101,9 @@ bool find_full(struct report *r)
 	    "of the program waited for room, %s times, %s in all, at most %s. "
 	    "There are %u workers.",
 	    words_time(r->time[TIME_STARVED]).text,
-	    words_share(share_of(r->starved_full, r->time[TIME_STARVED])).text,
+	    words_share(
+		    share_of(r->starved[STARVE_ROOM], r->time[TIME_STARVED]))
+		    .text,
 	    words_count(w->nr).text, words_time(w->total).text,
 	    words_time(w->max).text, r->nr_workers);
 	if (w->fits < fits_all(r))

@@ -11,6 +11,7 @@ struct class_word {
 };
 
 extern const struct class_word class_words[NR_TIME_CLASSES];
+extern const struct class_word starve_words[NR_STARVES];
 
 /* Indices of kinds, longest total first; the caller frees. NULL: no memory. */
 uint32_t *kinds_in_order(const struct report *r);

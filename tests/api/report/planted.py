@@ -190,6 +190,24 @@ def limit():
     return trace
 
 
+def idle_sleepers():
+    """Bodies that sleep beside a chain that is as long as the run: they limit
+    nothing."""
+    trace = Trace(4)
+    machine = Machine(trace, 4)
+    by, ready = None, 0
+    for _ in range(100):
+        by, ready = machine.run('long', 1 * MS, ready, by, worker=0)
+    for w in range(1, 4):
+        for i in range(90):
+            machine.run('napper', 1 * MS, 0, worker=w)
+    for at in range(0, ready + 10 * MS, 10 * MS):
+        trace.thread(0, at, at, 0)
+        for w in range(1, 4):
+            trace.thread(w, at, at // 2, 0)
+    return trace
+
+
 def clean():
     """Even bodies, as many as there is time for."""
     trace = Trace(4)
@@ -417,8 +435,8 @@ def hostile():
 
 
 PLANTED = {f.__name__: f for f in (
-    remote, convoy, lock, narrowed, passed, taken, gone, critical, quota, io, limit, clean,
-    pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
+    remote, convoy, lock, narrowed, passed, taken, gone, critical, quota, io, limit,
+    idle_sleepers, clean, pipeline, unknown, made_up, partly, growing, wild, two, old, small, graph,
     joins, device, hostile)}
 PLANTED.update(CAUSES)
 PLANTED.update(LOOPED)
