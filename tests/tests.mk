@@ -50,8 +50,8 @@ $(BUILD)/tests/unit/cuda/test_nvrtc: CPPFLAGS += \
 	$(if $(NVRTC),-DNVRTC='"$(NVRTC)"')
 
 # The analysis of lkdf report, without its verb.
-REPORT_OBJ = $(filter-out %/verb.o %/try.o,$(filter $(BUILD)/tool/tools/report/%, \
-	$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
+REPORT_OBJ = $(filter-out %/verb.o %/try.o %/try_run.o %/try_turns.o, \
+	$(filter $(BUILD)/tool/tools/report/%,$(TOOLS_OBJ))) $(PAGE_C:.c=.o) $(addprefix $(BUILD)/tool/tools/, \
 	cli/cli.o foreign.o json.o times.o utf8.o words.o \
 	$(addprefix probe/,demangle.o elf_symbol.o where.o) \
 	$(addprefix trace/,bytes.o clock.o facts.o get.o kernel_facts.o links.o read.o timed.o))
