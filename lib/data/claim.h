@@ -33,7 +33,8 @@ struct claim {
 	bool is_expected; /* what it reads: need not be looked at */
 
 	/* The thread that makes it ready, then the holder: 1 + the use that
-	 * was let in last; 0, as it is created: it did not wait. */
+	 * was let in last, or whose token came last; 0, as it is created: it
+	 * did not wait. */
 	uint16_t last;
 
 	/* The holder when it leaves, before has_left of its uses. */

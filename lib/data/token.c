@@ -52,13 +52,17 @@ static struct use *pop_commuter(struct var *v)
 void token_give(struct var *v, struct news *n)
 {
 	struct use *next;
+	struct claim *c;
 
 	lock_take(&v->domain->lock);
 	v->has_token = false;
 	next = pop_commuter(v);
 	lock_give(&v->domain->lock);
-	if (next)
-		news_ready(n, use_claim(next));
+	if (!next)
+		return;
+	c = use_claim(next);
+	c->last = (uint16_t)(next - c->use + 1);
+	news_ready(n, c);
 }
 
 static void give_tokens(struct claim *c, struct use *end, struct news *n)

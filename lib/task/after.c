@@ -45,12 +45,26 @@ static void put_after(struct after *x)
 	free_after(x);
 }
 
-void after_arrive(struct executor *ex, struct task *t)
+/* True: it was the second. */
+static bool has_arrived(const struct task *t)
 {
 	check(t->after);
 	/* [after.arrive] pairs with itself: the second sees the first. */
-	if (a_add(&t->after->nr_arrivals, 1, acq_rel) == 1)
+	return a_add(&t->after->nr_arrivals, 1, acq_rel) == 1;
+}
+
+void after_arrive(struct executor *ex, struct task *t)
+{
+	if (has_arrived(t))
 		task_start(t->kind->rt, ex, t);
+}
+
+static void events_arrive(struct executor *ex, struct task *t)
+{
+	if (!has_arrived(t))
+		return;
+	t->after->came_last = t->after->is_listed;
+	task_start(t->kind->rt, ex, t);
 }
 
 /* All events have fired. */
@@ -66,7 +80,7 @@ static void after_over(struct after *x)
 		lock_give(&x->rt->after_lock);
 	}
 	if (!was_over)
-		after_arrive(runtime_executor(x->rt), x->task);
+		events_arrive(runtime_executor(x->rt), x->task);
 }
 
 static void count_down(struct after *x)
@@ -127,7 +141,7 @@ int after_create(struct task *t, const struct lkdf_event *e, unsigned nr)
 	x->rt = rt;
 	x->nr = 0;
 	x->prev = NULL;
-	x->is_listed = x->is_over = false;
+	x->is_listed = x->is_over = x->came_last = false;
 	x->cancel_err = 0;
 	t->after = x;
 	if (rt->check)

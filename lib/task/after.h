@@ -32,6 +32,9 @@ struct after {
 	uint32_t nr;
 	bool is_listed;
 
+	/* Who starts the task, then the body's thread. */
+	bool came_last; /* the events did, after the data */
+
 	/* Under the runtime's after_lock. */
 	struct after *next, **prev; /* prev NULL: not in the list */
 	bool is_over; /* the events, or the waiting for them */

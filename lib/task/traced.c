@@ -6,6 +6,7 @@
 #include "data/claim.h"
 #include "data/data.h"
 #include "data/facts.h"
+#include "task/after.h"
 
 /* Uses of fewer bytes of other nodes have no event of their own. */
 #define REMOTE_LEAST 65536
@@ -96,12 +97,16 @@ static uint8_t mode_of(const struct claim *c, const struct use *last)
 	return 0;
 }
 
-/* The data for which the task waited last, if it did: LKDF_EDGE(). */
+/* The data, or the events, for which the task waited last: LKDF_EDGE(). */
 static __attribute__((noinline)) uint32_t edge_of(const struct task *t)
 {
 	const struct use *u;
 
-	if (t->link.flags & TASK_OWNED || !t->claim || !t->claim->last)
+	if (t->link.flags & TASK_EXTRA && t->after && t->after->came_last)
+		return LKDF_EDGE(traced_name(&t->kind->rt->trace, "events"),
+				 LKDF_EDGE_IS_AFTER);
+	if (t->link.flags & TASK_OWNED || !(t->link.flags & TASK_HAS_DATA) ||
+	    !t->claim || !t->claim->last)
 		return 0;
 	u = &t->claim->use[t->claim->last - 1];
 	return LKDF_EDGE(traced_data_name(u->domain->data),
@@ -163,7 +168,9 @@ void traced_task(struct lkdf_ctx *c, struct task *t, uint64_t number,
 		.begin = begin,
 		.end = end,
 		.task = NO_SLICE_TASK,
-		.run = unlikely(t->link.flags & TASK_HAS_DATA) ? edge_of(t) : 0,
+		.run = unlikely(t->link.flags & (TASK_HAS_DATA | TASK_EXTRA))
+			       ? edge_of(t)
+			       : 0,
 		.name = name_of(t),
 		.ready = t->ready_ticks,
 		.by = t->ready_by,

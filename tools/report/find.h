@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Rules that make findings: find.c, find_bytes.c, find_bound.c, find_futex.c,
- * find_io.c, find_gang.c, devices.c, kernel.c, limits.c, loops.c, narrow.c,
- * order.c, pool.c, submission.c, waits.c.
+ * Rules that make findings: find.c, find_starved.c, find_bytes.c, find_bound.c,
+ * find_futex.c, find_io.c, find_gang.c, devices.c, kernel.c, limits.c, loops.c,
+ * narrow.c, order.c, pool.c, submission.c, waits.c.
  */
 #ifndef REPORT_FIND_H
 #define REPORT_FIND_H
@@ -41,6 +41,11 @@ const char *find_cpu_source(const struct report *r);
 /* CPU time of workers inside futex(2), in bodies: of the finding of a word. */
 uint64_t find_futex_cpu(const struct report *r);
 
+/* For find_most(): of kinds that wait for workers, not for threads of the pool.
+ */
+double find_waited(const struct kind *k);
+
+void find_starved(struct report *r);
 void find_futex(struct report *r);
 void find_kernel(struct report *r);
 void find_remote(struct report *r);

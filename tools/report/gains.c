@@ -83,7 +83,8 @@ static double work_of(const struct report *r)
 	return all;
 }
 
-/* What the wall grows by if bodies of the kind take so many times as long. */
+/* A share by which the wall grows if bodies of the kind take so many times as
+ * long. */
 static double cost_of(struct gains *g, uint32_t kind, double scale)
 {
 	struct change c = { .scaled = kind + 1, .scale = scale };
@@ -231,7 +232,8 @@ static uint32_t mode_of(const struct report *r, uint32_t name)
 	unsigned i, best = 4;
 
 	for (s = r->slice; s < r->slice + r->nr_slices; s++) {
-		if (s->edge != name || s->edge_mode & LKDF_EDGE_IS_PORT)
+		if (s->edge != name ||
+		    s->edge_mode & (LKDF_EDGE_IS_PORT | LKDF_EDGE_IS_AFTER))
 			continue;
 		for (i = 0; i < 4 && !(s->edge_mode & modes[i]); i++)
 			continue;

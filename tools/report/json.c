@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /* Schema lkdf/report/1, in Documentation/report.rst. Times are ns. */
+#include "report/reasons.h"
 #include "report/writers.h"
 
 #include <errno.h>
@@ -157,6 +158,24 @@ static void write_starved(const struct report *r, struct json *j)
 		json_text(j, "while", starve_words[i].id);
 		json_text(j, "text", starve_words[i].text);
 		put_size(j, "time", r->starved[i]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_reasons(const struct report *r, struct json *j)
+{
+	const struct reason_sum *s;
+	char text[128];
+
+	json_open(j, "reasons", '[');
+	for (s = r->reason; s < r->reason + r->nr_reasons; s++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "kind", kind_name(r, s->kind));
+		json_text(j, "reason", reason_id(s->reason));
+		json_text(j, "for", reason_text(r, s, text));
+		put_size(j, "tasks", s->nr);
+		put_size(j, "total", s->total);
 		json_close(j, '}');
 	}
 	json_close(j, ']');
@@ -333,6 +352,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 		write_finding(&r->finding[i], j);
 	json_close(j, ']');
 	rc = write_kinds(r, j);
+	write_reasons(r, j);
 	write_loops(r, j);
 	write_limits(r, j);
 	write_waits(r, j);

@@ -313,6 +313,7 @@ void report_unload(struct report *r)
 	free(r->remote_of);
 	free(r->limit);
 	free(r->wait_sum);
+	free(r->reason);
 	free(r->loop);
 	free(r->region);
 	free(r->mark);

@@ -8,6 +8,7 @@
 #ifndef REPORT_MODEL_H
 #define REPORT_MODEL_H
 
+#include "report/model_gains.h"
 #include "report/model_probe.h"
 #include "trace/read.h"
 
@@ -256,6 +257,7 @@ struct kind {
 };
 
 struct report;
+struct reason_sum; /* reasons.h */
 
 /* The share of the run that it saves at most if bodies take half as long. */
 double report_half_gain(const struct report *r, const struct kind *k);
@@ -273,35 +275,6 @@ struct chain {
 	bool is_guessed; /* a step across the submitting thread was inferred */
 	bool is_joined; /* a body on it waited for its children */
 	bool has_room; /* the program waited for room, for a step of it */
-};
-
-/* A change that was replayed; the most gain first. */
-#define MAX_GAINS 40u
-
-struct gain {
-	const char *verb; /* a fixed word, for programs */
-	char object[64];
-	uint32_t mode; /* "apart": enum lkdf_mode of most bodies that waited */
-	uint64_t wall;
-	double part; /* of the replayed wall */
-};
-
-/* The wall changes so if bodies of a kind take half or twice as long. */
-#define MAX_WORTHS 8u
-/* Next to nothing, of the wall. */
-#define FREE_COST 0.005
-
-struct worth {
-	uint16_t kind;
-	double half, twice; /* parts of the wall: less, more */
-	double slack; /* so much longer, at most 1, costs next to nothing */
-};
-
-#define WORKERS_TRIED 6u
-
-struct with_workers {
-	uint32_t workers;
-	uint64_t wall; /* 0: not replayed */
 };
 
 enum finding_sort {
@@ -402,6 +375,10 @@ struct report {
 	struct loop_sum *loop;
 	uint32_t nr_loops;
 
+	/* reasons.c, the most time first */
+	struct reason_sum *reason;
+	uint32_t nr_reasons;
+
 	/* waits.c, the longest total first */
 	struct wait_sum *wait_sum;
 	uint32_t nr_wait_sums;
@@ -491,6 +468,7 @@ void report_unload(struct report *r);
 int report_sweep(struct report *r);
 int report_limits(struct report *r);
 int report_waits(struct report *r);
+int report_reasons(struct report *r);
 int report_loops(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);

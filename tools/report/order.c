@@ -93,7 +93,7 @@ static struct order longest_order(const struct report *r)
 
 static const char *mode_name(uint32_t mode)
 {
-	if (mode & LKDF_EDGE_IS_PORT)
+	if (mode & (LKDF_EDGE_IS_PORT | LKDF_EDGE_IS_AFTER))
 		return "they wait for";
 	if (mode & LKDF_REDUCE)
 		return "REDUCE";
@@ -113,6 +113,9 @@ static void say_fix(struct finding *f, const struct order *o, const char *data)
 		    "give the value of %.64s earlier, from a task of its own "
 		    "that does the part before it",
 		    data);
+	else if (o->mode & LKDF_EDGE_IS_AFTER)
+		PUT(f->fix, "wait for fewer events (.after), or have them fire "
+			    "before the end of the tasks that they are of");
 	else if (o->mode & LKDF_COMMUTE)
 		PUT(f->fix,
 		    "tasks with COMMUTE go one at a time: REDUCE, or a part of "
@@ -162,7 +165,7 @@ bool find_order(struct report *r, double cost)
 	if (find_is_refuted(r, "apart", data))
 		return false;
 	f = find_add(r, "order", FINDING_COST, cost);
-	is_port = o.mode & LKDF_EDGE_IS_PORT;
+	is_port = o.mode & (LKDF_EDGE_IS_PORT | LKDF_EDGE_IS_AFTER);
 	PUT(f->title, "%s %.40s run one after another: %s%s %.64s",
 	    words_count(o.nr).text, kind, mode_name(o.mode),
 	    is_port ? "" : " on", data);

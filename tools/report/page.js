@@ -481,6 +481,7 @@ drawTimeline();
 kindTable();
 chainAndNodes();
 requests();
+reasons();
 gains();
 loops();
 waits();

@@ -5,13 +5,11 @@
  * body that takes no time, for which whoever began the loop waits.
  */
 #include "report/replay_build.h"
+#include "report/reasons.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A body became ready when its wait for tokens ended, but for that. */
-#define HELD_SLACK 5000
 
 /* ---- order -------------------------------------------------------------- */
 
@@ -130,37 +128,6 @@ static uint8_t place_of(const struct report *r, const struct slice *s)
 		       : REPLAY_ASIDE;
 }
 
-static int by_held(const void *a, const void *b)
-{
-	const struct held *x = *(const struct held *const *)a;
-	const struct held *y = *(const struct held *const *)b;
-
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->end < y->end ? -1 : x->end > y->end;
-}
-
-/* The wait for tokens that ended when the body became ready. */
-static const struct held *held_of(const struct build *b, const struct slice *s)
-{
-	uint32_t low = 0, high = b->r->nr_held, mid;
-	const struct held *h;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		h = b->held[mid];
-		if (h->kind < s->kind ||
-		    (h->kind == s->kind && h->end + HELD_SLACK < s->ready))
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	h = low < b->r->nr_held ? b->held[low] : NULL;
-	return h && h->kind == s->kind && h->end <= s->ready + HELD_SLACK
-		       ? h
-		       : NULL;
-}
-
 static uint8_t limit_number(struct replay *p, uint32_t name)
 {
 	uint32_t i;
@@ -236,7 +203,8 @@ static int add_slice(struct build *b, uint32_t i)
 	const struct slice *s = &r->slice[i];
 	uint32_t rank = b->rank[i];
 	struct replay_body *x = &b->p->body[rank];
-	const struct held *h = s->ready == NO_TIME ? NULL : held_of(b, s);
+	const struct held *h =
+		s->ready == NO_TIME ? NULL : held_of(r, b->held, s);
 
 	*x = (struct replay_body){
 		.by = h ? REPLAY_NONE : by_rank(b, s->by, rank),
@@ -329,9 +297,6 @@ static int build_all(struct build *b)
 	uint32_t i;
 	int rc = order_all(b);
 
-	for (i = 0; i < r->nr_held; i++)
-		b->held[i] = &r->held[i];
-	qsort(b->held, r->nr_held, sizeof(*b->held), by_held);
 	for (i = 0; i < r->nr_slices && !rc; i++)
 		rc = add_slice(b, i);
 	for (i = 0; i < r->nr_ops && !rc; i++)
@@ -366,7 +331,7 @@ int replay_build(struct replay *p, const struct report *r)
 	if (nr_tasks(r) && r->time[TIME_RUNTIME])
 		p->between = (float)r->time[TIME_RUNTIME] / (float)nr_tasks(r);
 	p->body = calloc(most + 1, sizeof(*p->body));
-	b.held = malloc((r->nr_held + 1ull) * sizeof(*b.held));
+	b.held = held_index(r);
 	rc = p->body && b.held ? build_all(&b) : -ENOMEM;
 	free(b.held);
 	free(b.rank);

@@ -80,6 +80,14 @@ function gains() {
 			: []);
 }
 
+/* Why bodies waited until they were ready. */
+function reasons() {
+	if (D.reasons.length > 1)
+		table("What tasks waited for last", "reasons", ["kind", "tasks",
+			"total", "for"], D.reasons.slice(0, 12).map(s => [s.kind,
+			count(s.tasks), time(s.total), s.for]));
+}
+
 /* Why nothing was ready. */
 function starved() {
 	const all = D.wall * D.workers;

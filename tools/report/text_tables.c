@@ -2,6 +2,7 @@
 /* Tables of the text beside that of the kinds. */
 #include "report/text.h"
 
+#include "report/reasons.h"
 #include "report/writers.h"
 #include "words.h"
 
@@ -81,6 +82,29 @@ static void write_waits(const struct report *r, FILE *out)
 		text_cell(out, 9, words_time(w->max).text);
 		fprintf(out, "  %s\n",
 			w->name ? r->info.name[w->name] : "(not recorded)");
+	}
+}
+
+#define REASONS_SHOWN 8u
+
+/* One reason for all says nothing. */
+static void write_reasons(const struct report *r, FILE *out)
+{
+	const struct reason_sum *s;
+	char text[128];
+
+	if (r->nr_reasons < 2)
+		return;
+	fprintf(out, "\n  %-*s%11s%9s  %s\n", NAME_WIDTH, "kind", "tasks",
+		"total", "waited last for");
+	for (s = r->reason;
+	     s < r->reason + r->nr_reasons && s < r->reason + REASONS_SHOWN;
+	     s++) {
+		fprintf(out, "  ");
+		text_name(out, kind_name(r, s->kind), NAME_WIDTH);
+		text_cell(out, 11, words_count(s->nr).text);
+		text_cell(out, 9, words_time(s->total).text);
+		fprintf(out, "  %s\n", reason_text(r, s, text));
 	}
 }
 
@@ -220,6 +244,7 @@ static void write_requests(const struct report *r, FILE *out)
 
 void text_tables(const struct report *r, FILE *out)
 {
+	write_reasons(r, out);
 	write_requests(r, out);
 	write_loops(r, out);
 	write_limits(r, out);
