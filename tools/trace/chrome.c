@@ -68,10 +68,47 @@ static void write_executor(void *u, const struct trace_executor *x)
 	write_row(w, x->executor, name);
 }
 
+/* An end of the arrow to that body: viewers draw it from slice to slice. */
+static void write_flow(struct writer *w, const char *ph, uint32_t lane,
+		       uint64_t at, const char *id)
+{
+	open_event(w, ph, "ready", lane);
+	json_text(&w->json, "cat", "ready");
+	json_fixed(&w->json, "ts", us_of(w, at), 3);
+	json_text(&w->json, "id", id);
+	if (ph[0] == 'f')
+		json_text(&w->json, "bp", "e");
+	json_close(&w->json, '}');
+}
+
+/*
+ * From what made a body, or a kernel, ready. That may be just behind a body's
+ * end, so the arrow begins in a slice of its own that takes no time.
+ */
+static void write_ready(struct writer *w, uint32_t lane,
+			const struct trace_links *l, uint64_t begin)
+{
+	char id[64];
+
+	if (!l->number || !l->ready || l->by_executor < 0)
+		return;
+	snprintf(id, sizeof(id), "%u.%llu", lane,
+		 (unsigned long long)l->number);
+	open_event(w, "X", "ready", (uint32_t)l->by_executor);
+	json_text(&w->json, "cat", "ready");
+	json_fixed(&w->json, "ts", us_of(w, l->ready), 3);
+	json_int(&w->json, "dur", 0);
+	json_close(&w->json, '}');
+	write_flow(w, "s", (uint32_t)l->by_executor, l->ready, id);
+	write_flow(w, "f", lane, begin, id);
+}
+
 static void write_slice(void *u, const struct trace_slice *s)
 {
 	struct writer *w = u;
 	double begin = us_of(w, s->begin);
+
+	write_ready(w, s->executor, &s->links, s->begin);
 
 	open_event(w, "X", w->timed.info.name[s->name], s->executor);
 	json_fixed(&w->json, "ts", begin, 3);
@@ -167,6 +204,8 @@ static void write_span(void *u, const struct trace_span *s)
 	}
 	if (is_away)
 		write_arrow(w, s, id);
+	if (s->sort == LKDF_SPAN_KERNEL)
+		write_ready(w, s->lane, &s->links, s->begin);
 	for (end = 0; end <= is_async; end++) {
 		open_event(w, !is_async ? "X" : end ? "e" : "b", name, s->lane);
 		json_text(&w->json, "cat", category_of(s->sort));
