@@ -127,6 +127,34 @@ ok $? 'regions of no work are found, with their name'
 recorded "$dir/small" 1 && ! found region
 ok $? 'and are not with an if clause'
 
+# ---- lkdf try, regions of a report ------------------------------------------
+
+gcc -O1 -fopenmp -o "$dir/named" tests/gomp/named.c >"$dir/log" 2>&1
+env -u LKDF_WORKERS "$limit" 240 "$lkdf" try -q --openmp -w 1,2 --json -- \
+	"$dir/named" >"$dir/try.json" 2>"$dir/log" &&
+	python3 - "$dir/try.json" >>"$dir/log" 2>&1 <<'END'
+import json
+import sys
+one, two = json.load(open(sys.argv[1]))['runs']
+assert one['kinds'] == [] and one['elapsed_ns'] > 0, one
+assert 'fill, region 1' in [k['name'] for k in two['kinds']], two
+END
+ok $? 'lkdf try: regions of two threads, and how long both commands took'
+env -u LKDF_WORKERS "$limit" 240 "$lkdf" try -q --openmp -w 2 -n 1 \
+	--fix workers=1 -- "$dir/named" >"$dir/log" 2>&1 &&
+	grep -q '^workers=1  ' "$dir/log" && ! grep -q '^workers=1 .* 0 ns' \
+		"$dir/log"
+ok $? 'another number of threads is timed though nothing of it is recorded'
+recorded "$dir/named" && python3 - "$dir/report.json" >>"$dir/log" 2>&1 <<'END'
+import json
+import sys
+teams = json.load(open(sys.argv[1]))['teams']
+assert 'fill, region 1' in [t['name'] for t in teams], teams
+assert all(t['threads'] == 2 and t['bodies'] == 2 * t['runs'] and
+           t['wall'] > 0 for t in teams), teams
+END
+ok $? 'a report has a table of regions'
+
 # ---- option stall ----------------------------------------------------------
 
 cat >"$dir/pause.c" <<'END'

@@ -93,6 +93,24 @@ ok $? 'taken: nothing is predicted where workers had no CPU'
 told first_is_first '"began last" not in f[0]["title"] and
 	"first" not in f[0]["fix"] and f[0]["id"] == "starved"'
 ok $? 'first_is_first: a kind that begins first is not to go first'
+told regions_serial 'f[0]["id"] == "serial" and 0.55 < f[0]["cost"] < 0.6 and
+	"between its regions" in f[0]["title"] and
+	58000000 < r["between"] < 59000000 and [(t["name"], t["runs"],
+	t["threads"], t["uneven"]) for t in r["teams"]] ==
+	[("step, region 1", 40, 2, 0)]'
+ok $? 'regions_serial: the time between regions has a finding and a number'
+"$lkdf" report "$dir/regions_serial.lkdf" >"$log" &&
+	grep -qE '^  \(no region\) +58\.5 ms +59 %$' "$log" &&
+	grep -qE '^  step, region 1 +40 +2 +40\.0 ms +41 % +0 ns$' "$log"
+ok $? 'and the text a table, the serial part first' "$log"
+told regions_busy 'not any("between its regions" in x["title"] for x in f)'
+ok $? 'regions_busy: beside tasks the program is not alone'
+told regions_uneven 'r["between"] < 100000 and [(t["runs"],
+	round(t["uneven"] / 1e6), round(t["worst"] / 1e6)) for t in r["teams"]]
+	== [(50, 50, 1)] and not any(x["id"] == "serial" for x in f)'
+ok $? 'regions_uneven: threads that ended waited for the last'
+told last 'r["teams"] == [] and r["between"] == 0'
+ok $? 'last: a program without regions has none'
 # starves NAME WHILE: for most of the time in which nothing was ready
 starves() {
 	told "$1" '2 * [s["time"] for s in r["starved"]

@@ -61,6 +61,8 @@ void find_pool(struct report *r);
 bool find_submission(struct report *r);
 bool find_uneven(struct report *r);
 bool find_serial(struct report *r);
+/* teams.c: the cost of the time between regions, if that is told. */
+double find_between(struct report *r);
 /* A load of the program's own rhythm: idle time is no fault. */
 bool find_is_service(const struct report *r);
 

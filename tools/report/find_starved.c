@@ -251,6 +251,7 @@ void find_starved(struct report *r)
 		return;
 	}
 	rest = find_clear(r);
+	rest -= find_between(r);
 	if (find_is_small(r, rest, LEAST_IDLE) || find_order(r, rest))
 		return;
 	if (find_is_service(r))

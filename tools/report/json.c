@@ -181,6 +181,26 @@ static void write_reasons(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
+static void write_teams(const struct report *r, struct json *j)
+{
+	const struct team *t;
+
+	put_size(j, "between", r->between);
+	json_open(j, "teams", '[');
+	for (t = r->team; t < r->team + r->nr_teams; t++) {
+		json_open_flat(j, NULL, '{');
+		json_text(j, "name", kind_name(r, t->kind));
+		put_size(j, "runs", t->nr);
+		put_size(j, "bodies", t->nr_bodies);
+		json_int(j, "threads", t->threads);
+		put_size(j, "wall", t->wall);
+		put_size(j, "uneven", t->uneven);
+		put_size(j, "worst", t->worst);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_limits(const struct report *r, struct json *j)
 {
 	const struct limit *l;
@@ -352,6 +372,7 @@ int json_write(const struct report *r, struct json *j, bool is_open)
 		write_finding(&r->finding[i], j);
 	json_close(j, ']');
 	rc = write_kinds(r, j);
+	write_teams(r, j);
 	write_reasons(r, j);
 	write_loops(r, j);
 	write_limits(r, j);

@@ -314,6 +314,7 @@ void report_unload(struct report *r)
 	free(r->limit);
 	free(r->wait_sum);
 	free(r->reason);
+	free(r->team);
 	free(r->loop);
 	free(r->region);
 	free(r->mark);

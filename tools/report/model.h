@@ -171,6 +171,17 @@ struct loop_sum {
 	struct place at;
 };
 
+/* Runs of a gang, or a region of OpenMP, of one name. */
+struct team {
+	uint16_t kind;
+	uint32_t threads; /* at most */
+	uint64_t nr, nr_bodies; /* runs, members */
+	uint64_t wall; /* from the begin of each to its last end */
+	uint64_t uneven; /* members that had ended waited for the last */
+	uint64_t worst; /* the same, of one run: */
+	struct place at;
+};
+
 /* Waits for memory of a device, in its row for them. */
 struct room {
 	uint64_t nr, total, max;
@@ -375,6 +386,13 @@ struct report {
 	struct loop_sum *loop;
 	uint32_t nr_loops;
 
+	/* teams.c, the longest first */
+	struct team *team;
+	uint32_t nr_teams;
+	uint64_t between; /* the run without them, up to the last */
+	struct place between_at; /* the longest part of it */
+	uint64_t beside; /* of other bodies, in that time */
+
 	/* reasons.c, the most time first */
 	struct reason_sum *reason;
 	uint32_t nr_reasons;
@@ -469,6 +487,7 @@ int report_sweep(struct report *r);
 int report_limits(struct report *r);
 int report_waits(struct report *r);
 int report_reasons(struct report *r);
+int report_teams(struct report *r);
 int report_loops(struct report *r);
 int report_kinds(struct report *r);
 int report_devices(struct report *r);

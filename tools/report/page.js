@@ -481,6 +481,7 @@ drawTimeline();
 kindTable();
 chainAndNodes();
 requests();
+teams();
 reasons();
 gains();
 loops();

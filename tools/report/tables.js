@@ -88,6 +88,16 @@ function reasons() {
 			count(s.tasks), time(s.total), s.for]));
 }
 
+/* Regions of OpenMP, and gangs; the time without one comes first. */
+function teams() {
+	if (D.teams.length)
+		table("Regions", "teams", ["", "runs", "threads", "wall", "of the run",
+			"uneven"], [["no region", "", "", time(D.between),
+			share(D.between / D.wall), ""], ...D.teams.map(t => [t.name,
+			count(t.runs), t.threads, time(t.wall), share(t.wall / D.wall),
+			time(t.uneven)])]);
+}
+
 /* Why nothing was ready. */
 function starved() {
 	const all = D.wall * D.workers;

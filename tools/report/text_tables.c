@@ -68,6 +68,31 @@ static void write_loops(const struct report *r, FILE *out)
 	}
 }
 
+static void write_teams(const struct report *r, FILE *out)
+{
+	const struct team *t;
+
+	if (!r->nr_teams)
+		return;
+	fprintf(out, "\n  %-*s%11s%9s%9s%9s%9s\n", NAME_WIDTH, "region", "runs",
+		"threads", "wall", "of run", "uneven");
+	fprintf(out, "  ");
+	text_name(out, "(no region)", NAME_WIDTH);
+	text_cell(out, 29, words_time(r->between).text);
+	text_cell(out, 9, words_share(share_of(r->between, r->wall)).text);
+	fputc('\n', out);
+	for (t = r->team; t < r->team + r->nr_teams; t++) {
+		fprintf(out, "  ");
+		text_name(out, kind_name(r, t->kind), NAME_WIDTH);
+		text_cell(out, 11, words_count(t->nr).text);
+		text_cell(out, 9, words_count(t->threads).text);
+		text_cell(out, 9, words_time(t->wall).text);
+		text_cell(out, 9, words_share(share_of(t->wall, r->wall)).text);
+		text_cell(out, 9, words_time(t->uneven).text);
+		fputc('\n', out);
+	}
+}
+
 static void write_waits(const struct report *r, FILE *out)
 {
 	const struct wait_sum *w;
@@ -244,6 +269,7 @@ static void write_requests(const struct report *r, FILE *out)
 
 void text_tables(const struct report *r, FILE *out)
 {
+	write_teams(r, out);
 	write_reasons(r, out);
 	write_requests(r, out);
 	write_loops(r, out);

@@ -10,9 +10,11 @@
 #include "outfile.h"
 #include "progress.h"
 #include "report/try_fix.h"
+#include "run/openmp.h"
 #include "run/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,7 +25,7 @@ struct try_opts {
 	struct cli_common common;
 	const char *workers, *html, *fix;
 	long times;
-	bool wants_lines;
+	bool wants_lines, is_openmp;
 };
 
 static const struct cli_row rows[] = {
@@ -33,6 +35,9 @@ static const struct cli_row rows[] = {
 	{ "fix", 'f', CLI_TEXT, offsetof(struct try_opts, fix), "LIST",
 	  "with and without a change: tokens=LIMIT:4, window=SCOPE:64, "
 	  "depth=CHANNEL:8, grain=LOOP:1000, priority=KIND:high, workers=4" },
+	{ "openmp", 0, CLI_FLAG, offsetof(struct try_opts, is_openmp), NULL,
+	  "the command is a program of gcc's OpenMP: regions and tasks of it "
+	  "are lkdf's" },
 	{ "times", 'n', CLI_INT, offsetof(struct try_opts, times), "N",
 	  "with --fix: so many runs of each, in turns, at most 32 (3)" },
 	{ "html", 'o', CLI_TEXT, offsetof(struct try_opts, html), "FILE",
@@ -44,8 +49,9 @@ static const struct cli_row rows[] = {
 
 const struct cli_spec try_spec = {
 	.verb = verb,
-	.usage = "[-w LIST] [--lines] [--fix LIST] [--html PAGE] [--json] [--] "
-		 "COMMAND ...",
+	.usage =
+		"[-w LIST] [--openmp] [--lines] [--fix LIST] [--html PAGE] [--json] [--] "
+		"COMMAND ...",
 	.help = "Runs a command once with each number of workers, recorded,\n"
 		"and says which kinds of bodies take longer together, and what\n"
 		"that means; with cycles, instructions and cache misses of\n"
@@ -119,7 +125,7 @@ static int run_one(struct session *t, struct run *run)
 	unlink(path);
 	no_pmu = pmu_open(&pmu);
 	t->tried.pmu_error = no_pmu;
-	code = try_run_command(t->command, no_pmu ? NULL : &pmu);
+	code = try_run_command(t->command, no_pmu ? NULL : &pmu, &run->elapsed);
 	pmu_stop(&pmu);
 	if (code) {
 		pmu_free(&pmu);
@@ -188,6 +194,7 @@ static int run_fix(struct session *t)
 		.times = (unsigned)t->o->times,
 		.is_quiet = t->o->common.is_quiet,
 		.is_json = t->o->common.is_json,
+		.is_openmp = t->o->is_openmp,
 		.fixed = { .command = t->command[0], .text = t->o->fix },
 	};
 	const char *wrong = fix_parse(&turns.fixed.list, t->o->fix);
@@ -206,6 +213,20 @@ static int run_fix(struct session *t)
 	if (t->o->workers)
 		setenv("LKDF_WORKERS", t->o->workers, 1);
 	return try_take_turns(&turns);
+}
+
+/* Programs that this one starts have the library; OpenMP asks for no workers
+ * but those that LKDF_WORKERS has. */
+static int set_openmp(void)
+{
+	char text[2 * PATH_MAX];
+
+	if (!openmp_preload(text, sizeof(text)))
+		return fail(CLI_ABSENT, text,
+			    "it is not there; make builds it, and make install "
+			    "puts it beside liblkdf.so");
+	setenv("LD_PRELOAD", text, 1);
+	return CLI_OK;
 }
 
 static int run_numbers(struct session *t)
@@ -234,6 +255,9 @@ int verb_try(int argc, char **argv)
 		return fail(CLI_USAGE, "try", "which command?");
 	t.command = argv + 1;
 	t.tried.command = argv[1];
+	code = o.is_openmp ? set_openmp() : CLI_OK;
+	if (code)
+		return code;
 	if (!o.workers && !o.fix)
 		o.workers = "1,2,4";
 	code = o.workers ? parse_workers(&t.tried, o.workers) : CLI_OK;

@@ -19,6 +19,7 @@
 
 struct run {
 	unsigned workers;
+	uint64_t elapsed; /* ns of the command */
 	struct report report;
 	struct pmu_counts *counts; /* by kind; NULL: not known */
 	uint64_t counts_lost; /* samples */
@@ -43,13 +44,16 @@ struct tried {
 	struct line line[MAX_LINES];
 };
 
-/* try_run.c: its standard output goes to standard error. The exit code. */
-int try_run_command(char **command, struct pmu *p);
+/* try_run.c: its standard output goes to standard error; ns: NULL, or how long
+ * it ran. The exit code. */
+int try_run_command(char **command, struct pmu *p, uint64_t *ns);
 /* With its kinds. 0, or a negative errno. */
 int try_read_recording(struct report *r, const char *path);
 
 /* try_judge.c */
 double try_mean(const struct kind *k);
+/* Others are compared with the first run that has bodies. */
+const struct run *try_base(const struct tried *t);
 /* NULL: that run had no such kind. */
 const struct kind *try_kind(const struct run *run, const char *name);
 /* Each body had a CPU: else its time is that of others. */

@@ -28,11 +28,11 @@ static void put_gain(double gain, FILE *out)
 		gain < 0 ? "more" : "less");
 }
 
-static void put_walls(const struct walls *w, FILE *out)
+static void put_walls(const struct walls *w, const char *before, FILE *out)
 {
 	if (w->nr > 1)
-		fprintf(out, "the median of %u runs of %s to %s", w->nr,
-			words_time(w->ns[0]).text,
+		fprintf(out, "%sthe median of %u runs of %s to %s", before,
+			w->nr, words_time(w->ns[0]).text,
 			words_time(w->ns[w->nr - 1]).text);
 	fputc('\n', out);
 }
@@ -54,15 +54,14 @@ static void put_prediction(const struct try_fixed *t, FILE *out)
 
 void try_fix_print(const struct try_fixed *t, FILE *out)
 {
-	fprintf(out, "%-24s%10s  ", "as it is",
+	fprintf(out, "%-24s%10s", "as it is",
 		words_time(walls_median(&t->before)).text);
-	put_walls(&t->before, out);
+	put_walls(&t->before, "  ", out);
 	put_prediction(t, out);
 	fprintf(out, "%-24s%10s  ", t->text,
 		words_time(walls_median(&t->after)).text);
 	put_gain(measured_gain(t), out);
-	fputs(t->after.nr > 1 ? ", " : "", out);
-	put_walls(&t->after, out);
+	put_walls(&t->after, ", ", out);
 	if (try_fix_overlaps(t))
 		fprintf(out, "some runs of both are as long: the change is not "
 			     "told from chance\n");

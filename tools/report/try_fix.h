@@ -30,6 +30,7 @@ struct try_turns {
 	const char *dir; /* for recordings */
 	unsigned times;
 	bool is_quiet, is_json;
+	bool is_openmp; /* with one thread nothing of it is recorded */
 	struct try_fixed fixed;
 };
 

@@ -79,7 +79,7 @@ typedef void put_cell(const struct tried *t, const struct run *run,
 static void put_table(const struct tried *t, const char *title, put_cell *cell,
 		      FILE *out)
 {
-	const struct report *first = &t->run[0].report;
+	const struct report *first = &try_base(t)->report;
 	uint32_t i;
 	unsigned n;
 

@@ -8,6 +8,16 @@ double try_mean(const struct kind *k)
 	return k && k->nr ? (double)k->total / (double)k->nr : 0;
 }
 
+const struct run *try_base(const struct tried *t)
+{
+	const struct run *run;
+
+	for (run = t->run; run < t->run + t->nr; run++)
+		if (run->report.nr_slices)
+			return run;
+	return t->run;
+}
+
 const struct kind *try_kind(const struct run *run, const char *name)
 {
 	const struct report *r = &run->report;
@@ -44,10 +54,10 @@ bool try_is_other_work(const struct tried *t, const struct run *run,
 		       const char *name)
 {
 	const struct kind *k = try_kind(run, name);
-	const struct kind *base = try_kind(&t->run[0], name);
+	const struct kind *base = try_kind(try_base(t), name);
 	double share;
 
-	if (run == t->run || !is_large(run, k) || !base || !base->nr ||
+	if (run == try_base(t) || !is_large(run, k) || !base || !base->nr ||
 	    k->is_loop || !try_is_judged(run))
 		return false;
 	share = (double)k->nr / (double)base->nr;
@@ -62,16 +72,17 @@ bool try_is_other_work(const struct tried *t, const struct run *run,
 static double compare_loops(const struct tried *t, const struct kind *k,
 			    const struct kind *base)
 {
-	return (double)k->total / (double)(base->total + t->run[0].report.wall);
+	return (double)k->total /
+	       (double)(base->total + try_base(t)->report.wall);
 }
 
 double try_times(const struct tried *t, const struct run *run, const char *name)
 {
 	const struct kind *k = try_kind(run, name);
-	const struct kind *base = try_kind(&t->run[0], name);
+	const struct kind *base = try_kind(try_base(t), name);
 	double times;
 
-	if (run == t->run || !base || !base->total || !is_large(run, k) ||
+	if (run == try_base(t) || !base || !base->total || !is_large(run, k) ||
 	    !try_is_judged(run) || try_is_other_work(t, run, name))
 		return 0;
 	times = k->is_loop ? compare_loops(t, k, base)

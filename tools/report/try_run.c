@@ -12,7 +12,7 @@
 #define DRAIN_NS (50 * NS_PER_MS)
 
 /* Its standard output is for people, ours may be for programs. */
-int try_run_command(char **command, struct pmu *p)
+int try_run_command(char **command, struct pmu *p, uint64_t *ns)
 {
 	int out = dup(STDOUT_FILENO), code;
 	struct child c;
@@ -26,6 +26,8 @@ int try_run_command(char **command, struct pmu *p)
 		if (p)
 			pmu_drain(p);
 		code = child_code(&c);
+		if (ns)
+			*ns = (uint64_t)(child_now_ns() - c.start_ns);
 		child_fini(&c);
 	}
 	dup2(out, STDOUT_FILENO);

@@ -9,7 +9,7 @@
 
 static void print_table(const struct tried *t, FILE *out)
 {
-	const struct report *first = &t->run[0].report;
+	const struct report *first = &try_base(t)->report;
 	const struct kind *k;
 	char label[64];
 	uint32_t i;
@@ -21,6 +21,9 @@ static void print_table(const struct tried *t, FILE *out)
 	fprintf(out, "\n%-20s", "time of the run");
 	for (n = 0; n < t->nr; n++)
 		fprintf(out, " %10s", words_time(t->run[n].report.wall).text);
+	fprintf(out, "\n%-20s", "of the command");
+	for (n = 0; n < t->nr; n++)
+		fprintf(out, " %10s", words_time(t->run[n].elapsed).text);
 	fprintf(out, "\n");
 	for (i = 0; i < first->nr_kinds; i++) {
 		snprintf(label, sizeof(label),
@@ -41,8 +44,8 @@ static void print_table(const struct tried *t, FILE *out)
 static unsigned say_kind(const struct tried *t, const struct run *run,
 			 const struct kind *base, FILE *out)
 {
-	const char *name =
-		kind_name(&t->run[0].report, base - t->run[0].report.kind);
+	const char *name = kind_name(&try_base(t)->report,
+				     base - try_base(t)->report.kind);
 	const struct kind *k = try_kind(run, name);
 	double times = try_times(t, run, name);
 
@@ -50,25 +53,26 @@ static unsigned say_kind(const struct tried *t, const struct run *run,
 		fprintf(out,
 			"%s has %" PRIu64 " bodies with %u workers and %" PRIu64
 			" with %u: not compared\n",
-			name, k->nr, run->workers, base->nr, t->run[0].workers);
+			name, k->nr, run->workers, base->nr,
+			try_base(t)->workers);
 	if (times <= 0)
 		return 0;
 	fprintf(out,
 		"%s takes %s%.1f times as long with %u workers as with "
 		"%u: %s\n",
 		name, base->is_loop ? "at least " : "", times, run->workers,
-		t->run[0].workers, try_meaning(run, k));
+		try_base(t)->workers, try_meaning(run, k));
 	return 1;
 }
 
 static void say_times(const struct tried *t, FILE *out)
 {
-	const struct report *first = &t->run[0].report;
+	const struct report *first = &try_base(t)->report;
 	const struct run *run;
 	unsigned nr = 0;
 	uint32_t i;
 
-	for (run = t->run + 1; run < t->run + t->nr; run++) {
+	for (run = try_base(t) + 1; run < t->run + t->nr; run++) {
 		if (!try_is_judged(run))
 			fprintf(out,
 				"with %u workers bodies had no CPU of their "
@@ -81,7 +85,7 @@ static void say_times(const struct tried *t, FILE *out)
 		fprintf(out,
 			"no kind that was judged takes %.1f times as long as "
 			"with %u\n",
-			SLOWER, t->run[0].workers);
+			SLOWER, try_base(t)->workers);
 }
 
 /* The kernel's answer where a machine, as many virtual ones, counts nothing. */
@@ -97,7 +101,7 @@ static void say_counts(const struct tried *t, const struct run *run,
 		       const char *name, FILE *out)
 {
 	const struct pmu_counts *c = try_counts(run, name);
-	const struct pmu_counts *base = try_counts(t->run, name);
+	const struct pmu_counts *base = try_counts(try_base(t), name);
 
 	if (!c || !base || !c->n[PMU_CYCLES] || !base->n[PMU_CYCLES])
 		return;
@@ -105,17 +109,17 @@ static void say_counts(const struct tried *t, const struct run *run,
 		"%s: %.2f instructions a cycle with %u workers, %.2f with %u; "
 		"of 1000 instructions %.1f miss the last cache, %.1f with %u\n",
 		name, try_ipc(c), run->workers, try_ipc(base),
-		t->run[0].workers, try_misses(c), try_misses(base),
-		t->run[0].workers);
+		try_base(t)->workers, try_misses(c), try_misses(base),
+		try_base(t)->workers);
 }
 
 static void say_all_counts(const struct tried *t, FILE *out)
 {
-	const struct report *first = &t->run[0].report;
+	const struct report *first = &try_base(t)->report;
 	const struct run *run;
 	uint32_t i;
 
-	for (run = t->run + 1; run < t->run + t->nr; run++) {
+	for (run = try_base(t) + 1; run < t->run + t->nr; run++) {
 		for (i = 0; i < first->nr_kinds; i++)
 			if (try_times(t, run, kind_name(first, i)) > 0)
 				say_counts(t, run, kind_name(first, i), out);
@@ -205,6 +209,7 @@ static void write_run(struct json *j, const struct tried *t,
 	json_open(j, NULL, '{');
 	json_int(j, "workers", run->workers);
 	json_int(j, "wall_ns", (int64_t)r->wall);
+	json_int(j, "elapsed_ns", (int64_t)run->elapsed);
 	json_bool(j, "judged", try_is_judged(run));
 	json_open(j, "kinds", '[');
 	for (i = 0; i < r->nr_kinds; i++) {

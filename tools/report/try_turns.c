@@ -20,13 +20,13 @@ static int fail(enum cli_exit code, const char *what, const char *why)
 }
 
 /* A run into that file. The exit code. */
-static int record(const struct try_turns *t, const char *path)
+static int record(const struct try_turns *t, const char *path, uint64_t *ns)
 {
 	int code;
 
 	setenv("LKDF_TRACE", path, 1);
 	unlink(path);
-	code = try_run_command(t->command, NULL);
+	code = try_run_command(t->command, NULL, ns);
 	return code ? fail((enum cli_exit)code, t->command[0], "it failed")
 		    : CLI_OK;
 }
@@ -96,7 +96,8 @@ static int run_before(struct try_turns *t, const char *path)
 {
 	struct try_fixed *f = &t->fixed;
 	struct report r;
-	int code = record(t, path);
+	uint64_t ns = 0;
+	int code = record(t, path, &ns);
 
 	if (!code)
 		code = read_run(t, path, &r);
@@ -104,7 +105,7 @@ static int run_before(struct try_turns *t, const char *path)
 		return code;
 	if (!f->before.nr || f->lacks)
 		code = predict(f, &r);
-	add_wall(&f->before, r.wall);
+	add_wall(&f->before, t->is_openmp ? ns : r.wall);
 	report_unload(&r);
 	return code;
 }
@@ -132,13 +133,14 @@ static int run_after(struct try_turns *t, const char *path)
 	struct try_fixed *f = &t->fixed;
 	char *fix = getenv("LKDF_FIX"), *workers = getenv("LKDF_WORKERS");
 	struct report r;
+	uint64_t ns = 0;
 	int code;
 
 	fix = fix ? strdup(fix) : NULL;
 	workers = workers ? strdup(workers) : NULL;
 	code = set_fix(&f->list, fix);
 	if (!code)
-		code = record(t, path);
+		code = record(t, path, &ns);
 	set_back("LKDF_FIX", fix);
 	set_back("LKDF_WORKERS", workers);
 	free(fix);
@@ -148,7 +150,7 @@ static int run_after(struct try_turns *t, const char *path)
 	if (code)
 		return code;
 	code = check_made(&f->list, &r);
-	add_wall(&f->after, r.wall);
+	add_wall(&f->after, t->is_openmp ? ns : r.wall);
 	report_unload(&r);
 	return code;
 }

@@ -87,6 +87,8 @@ static int analyse(struct report *r)
 	if (!rc)
 		rc = report_reasons(r);
 	if (!rc)
+		rc = report_teams(r);
+	if (!rc)
 		rc = report_kinds(r);
 	if (!rc)
 		rc = report_loops(r);

@@ -301,6 +301,28 @@ def regions_uneven():
     return trace
 
 
+def regions_serial(tasks=0):
+    """Even regions of 1 ms, 1.5 ms of the program alone between two of them, in
+    which there may be tasks."""
+    trace = Trace(2)
+    machine = Machine(trace, 2, pause=0)
+    trace.kind('step, region 1', IS_MEMBER)
+    at = 0
+    for _ in range(40):
+        ends = [machine.run('step, region 1', MS, at, late=100, worker=w)[1]
+                for w in (0, 1)]
+        at = max(ends) + 1500 * US
+        for i in range(tasks):
+            machine.run('task', 500 * US, ends[0] + i * 500 * US, worker=1)
+    fair_samples(trace, machine, max(machine.free))
+    return trace
+
+
+def regions_busy():
+    """The same with tasks: the program is not alone."""
+    return regions_serial(3)
+
+
 def chained_device():
     """One chain on one worker, and a device that has work for a third of it."""
     trace = Trace(2)
@@ -388,6 +410,6 @@ CAUSES = {f.__name__: f for f in (
     submit_calls, arena, order, order_fixed, mapped, mapped_mixed,
     mapped_fixed, window, window_fixed, service, pooled, requests,
     again, sealed, sealed_port, sealed_partly,
-    regions, regions_fixed, regions_uneven,
+    regions, regions_fixed, regions_uneven, regions_serial, regions_busy,
     chained_device, blocking, blocking_phases, observed, observed_only,
     locked, service_noisy, service_runs, service_late)}
