@@ -32,7 +32,7 @@ struct after {
 	uint32_t nr;
 	bool is_listed;
 
-	/* Who starts the task, then the body's thread. */
+	/* The thread that starts the task, then the body's. */
 	bool came_last; /* the events did, after the data */
 
 	/* Under the runtime's after_lock. */

@@ -375,25 +375,6 @@ assert sum(x.get('cat') == 'region' and x['name'] == 'batch'
            for x in e) == 20
 END
 ok $? 'Chrome gets them as curves and pairs'
-"$lkdf" trace convert --to chrome "$dir/critical.lkdf" --out "$dir/json" \
-	>"$log" 2>&1 && "$lkdf" trace convert --to csv "$dir/critical.lkdf" \
-	--out "$dir/csv" && python3 - "$dir/json" "$dir/csv" >>"$log" 2>&1 <<'END'
-import csv, json, sys
-rows = [r for r in csv.DictReader(open(sys.argv[2]))
-        if r['sort'] == 'body' and r['by_lane'] and r['ready_ns']]
-e = [x for x in json.load(open(sys.argv[1]))['traceEvents']
-     if x.get('cat') == 'ready']
-begin = {x['id']: (x['tid'], x['ts']) for x in e if x['ph'] == 's'}
-end = {x['id']: (x['tid'], x['ts']) for x in e if x['ph'] == 'f'}
-dots = [(x['tid'], x['ts']) for x in e if x['ph'] == 'X' and x['dur'] == 0]
-assert len(rows) == len(begin) == len(end) == len(dots) > 1000
-assert sorted(begin.values()) == sorted(dots)
-wait = sorted(round(1000 * (end[i][1] - begin[i][1])) for i in begin)
-assert wait == sorted(int(r['begin_ns']) - int(r['ready_ns']) for r in rows)
-assert sorted(x[0] for x in begin.values()) == \
-    sorted(int(r['by_lane']) for r in rows)
-END
-ok $? 'and an arrow from what made a body ready, in a slice without length'
 "$lkdf" trace convert --to perfetto "$dir/requests.lkdf" --out "$dir/pf" \
 	>"$log" 2>&1 && [ "$(grep -ac batch "$dir/pf")" -gt 0 ] &&
 	[ "$(grep -ac bytes "$dir/pf")" -gt 0 ]

@@ -10,6 +10,7 @@
 
 #include "report/model_gains.h"
 #include "report/model_probe.h"
+#include "report/model_sums.h"
 #include "trace/read.h"
 
 #define NO_SLICE UINT32_MAX
@@ -87,25 +88,12 @@ struct op {
 	uint16_t kind;
 };
 
-struct place {
-	uint64_t from, to; /* both 0: nowhere in particular */
-	int32_t lane; /* -1: all */
-};
-
 /* A wait of a thread of the program, ended by a slice. */
 struct wait {
 	uint64_t begin, end;
 	uint32_t by, by_lane;
 	uint32_t name; /* the call, or what it waited for */
 	uint64_t fits; /* it waited for room, where so many fit; 0: not */
-};
-
-/* All waits for room, or all others, of one name. */
-struct wait_sum {
-	uint32_t name;
-	uint64_t fits; /* 0: not for room */
-	uint64_t nr, total, max;
-	struct place at; /* the longest */
 };
 
 /* A region of the program. */
@@ -130,56 +118,11 @@ struct mark {
 	uint32_t name, lane;
 };
 
-/* A request or a region, and how long it took. */
-struct request {
-	uint32_t name; /* of the first task's kind, or the label */
-	uint32_t root, nr_tasks; /* its first body, all bodies */
-	bool is_region;
-	uint64_t begin, latency;
-};
-
-/* All of one name. */
-struct request_sum {
-	uint32_t name, nr;
-	bool is_region;
-	uint64_t p50, p90, p99, p999, max;
-	uint32_t first; /* in report.request, by latency */
-};
-
 /* A task's wait for tokens of a limit. */
 struct held {
 	uint64_t begin, end;
 	uint32_t limit; /* its name */
 	uint16_t kind;
-};
-
-/* All such waits of tasks of one kind. */
-struct limit {
-	uint32_t name;
-	uint16_t kind;
-	uint64_t nr, total, max;
-	struct place at; /* the longest */
-};
-
-/* Runs of loops of one name. */
-struct loop_sum {
-	uint16_t kind;
-	uint64_t nr, nr_blocks; /* runs, bodies */
-	uint64_t wall; /* from the begin of each to its last end */
-	uint64_t uneven; /* threads that had ended waited for the last */
-	uint64_t worst; /* the same, of one run: */
-	struct place at;
-};
-
-/* Runs of a gang, or a region of OpenMP, of one name. */
-struct team {
-	uint16_t kind;
-	uint32_t threads; /* at most */
-	uint64_t nr, nr_bodies; /* runs, members */
-	uint64_t wall; /* from the begin of each to its last end */
-	uint64_t uneven; /* members that had ended waited for the last */
-	uint64_t worst; /* the same, of one run: */
-	struct place at;
 };
 
 /* Waits for memory of a device, in its row for them. */

@@ -112,7 +112,7 @@ static void write_waits(const struct report *r, FILE *out)
 
 #define REASONS_SHOWN 8u
 
-/* One reason for all says nothing. */
+/* A single reason for all says nothing. */
 static void write_reasons(const struct report *r, FILE *out)
 {
 	const struct reason_sum *s;

@@ -364,7 +364,7 @@ enum lkdf_task_bit {
 
 /* In the mode of an edge, beside enum lkdf_mode: the name is a port's. */
 #define LKDF_EDGE_IS_PORT 256
-/* The same: of a body that waited last for events of its task's after. */
+/* Likewise: a body waited last for events of its task's after. */
 #define LKDF_EDGE_IS_AFTER 512
 
 /* The first number of KERNEL: which record follows. */

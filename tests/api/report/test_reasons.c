@@ -54,14 +54,13 @@ struct program {
 };
 
 static void submit_kind(struct program *p, const char *name, lkdf_fn fn,
-			const void *arg, size_t size, struct lkdf_task *t,
+			size_t size, struct lkdf_task *t,
 			struct lkdf_event *done)
 {
 	struct lkdf_kind *k = api_kind(p->rt, name, fn, (uint32_t)size, 0);
 
 	t->size = sizeof(*t);
 	t->kind = k;
-	t->arg = arg;
 	must(lkdf_submit(p->rt, NULL, t, done));
 	lkdf_kind_put(k);
 }
@@ -75,8 +74,9 @@ static void submit_first(struct program *p)
 	};
 	struct door *g = &p->door;
 
-	submit_kind(p, "first", pass_door, &g, sizeof(g),
-		    &(struct lkdf_task){ .use = use, .nr_use = 2 }, &p->first);
+	submit_kind(p, "first", pass_door, sizeof(g),
+		    &(struct lkdf_task){ .arg = &g, .use = use, .nr_use = 2 },
+		    &p->first);
 	while (!g->is_in)
 		usleep(100);
 }
@@ -86,13 +86,13 @@ static void submit_user(struct program *p, const char *name,
 {
 	const struct lkdf_use use = { .data = d, .mode = mode };
 
-	submit_kind(p, name, nothing, NULL, 0,
+	submit_kind(p, name, nothing, 0,
 		    &(struct lkdf_task){ .use = &use, .nr_use = 1 }, NULL);
 }
 
 static void submit_behind(struct program *p, const char *name)
 {
-	submit_kind(p, name, nothing, NULL, 0,
+	submit_kind(p, name, nothing, 0,
 		    &(struct lkdf_task){ .after = &p->first, .nr_after = 1 },
 		    NULL);
 }
@@ -106,8 +106,8 @@ static void submit_all(struct program *p)
 	submit_user(p, "commuting", p->sum, LKDF_COMMUTE);
 	submit_user(p, "reading", p->config, LKDF_READ);
 	submit_behind(p, "behind");
-	submit_kind(p, "parent", make_child, &child, sizeof(child),
-		    &(struct lkdf_task){ .flags = 0 }, NULL);
+	submit_kind(p, "parent", make_child, sizeof(child),
+		    &(struct lkdf_task){ .arg = &child }, NULL);
 	p->door.goes = true;
 	must(lkdf_scope_wait(p->rt, NULL, PATIENCE_NS));
 	submit_user(p, "alone", p->sum, LKDF_COMMUTE);
@@ -134,8 +134,8 @@ static void submit_waiter(struct program *p)
 {
 	int value = 7;
 
-	submit_kind(p, "taker", take_value, &p->pipe, sizeof(p->pipe),
-		    &(struct lkdf_task){ .flags = 0 }, NULL);
+	submit_kind(p, "taker", take_value, sizeof(p->pipe),
+		    &(struct lkdf_task){ .arg = &p->pipe }, NULL);
 	while (!why_has(p->rt, "\"pipe\""))
 		usleep(1000);
 	must(lkdf_channel_send(p->pipe, &value, 0));
