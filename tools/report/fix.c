@@ -214,10 +214,11 @@ static const char *set_change(void *u, struct replay *p, struct change *c)
 			why = more_tokens(f, p);
 		} else if (f->verb == FIX_PRIORITY) {
 			why = other_priority(f, p, c);
+		} else if (f->verb == FIX_GRAIN) {
+			why = other_grain(f, p, c);
 		} else {
 			l->is_bound = true;
-			why = f->verb == FIX_GRAIN ? other_grain(f, p, c)
-						   : more_room(f, p, c);
+			why = more_room(f, p, c);
 		}
 	}
 	return why;
