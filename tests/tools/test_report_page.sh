@@ -105,6 +105,7 @@ first io 'Workers wait for operations, most of them read' \
 	'keep more operations under way'
 first lock 'Bodies wait for one another at libdemo.so+0x40' \
 	'lkdf_limit_create() instead of a lock around update'
+holds lock 'stacks are bars, kind by kind, as wide as their part' flame
 first two 'Bodies sleep: update' 'lkdf_limit_create()'
 for name in clean pipeline; do
 	page "$name"
@@ -113,7 +114,7 @@ for name in clean pipeline; do
 	holds "$name" 'a reader sees that nothing is wrong' fine
 done
 
-for name in small remote device hostile; do
+for name in small remote device hostile lock; do
 	looks "$name" dark 500
 done
 looks small light 500

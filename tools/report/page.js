@@ -487,6 +487,8 @@ gains();
 loops();
 waits();
 futexes();
+flame("runs", "Stacks on a CPU, by kind");
+flame("sleeps", "Stacks asleep in a futex word, by kind");
 stacks();
 devices();
 workers();

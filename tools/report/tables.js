@@ -32,6 +32,59 @@ function stacks() {
 			share(s.share), s.callers.join(", ")]));
 }
 
+/* Stacks as a tree: the kind, its outermost caller, and so on inwards. */
+function growTree(stacks) {
+	const root = { count: 0, kids: new Map() };
+
+	for (const s of stacks) {
+		let at = root;
+
+		root.count += s.count;
+		for (const name of [s.kind || "no body", ...[...s.callers].reverse()]) {
+			if (!at.kids.has(name))
+				at.kids.set(name, { count: 0, kids: new Map() });
+			at = at.kids.get(name);
+			at.count += s.count;
+		}
+	}
+	return root;
+}
+
+/* A bar as wide as its part of all stacks, below the bar of its caller. */
+function flameBar(box, name, node, left, depth, all, colour) {
+	const bar = el("span", { title: name + ": " + count(node.count) +
+		" stacks, " + share(node.count / all) }, name);
+
+	bar.style.left = 100 * left / all + "%";
+	bar.style.width = 100 * node.count / all + "%";
+	bar.style.top = 22 * depth + "px";
+	bar.style.borderLeftColor = colour;
+	box.append(bar);
+	box.depth = Math.max(box.depth, depth);
+	for (const [kid, below] of node.kids) {
+		if (below.count >= 0.003 * all)
+			flameBar(box, kid, below, left, depth + 1, all, colour);
+		left += below.count;
+	}
+}
+
+function flame(sort, title) {
+	const root = growTree(D.stacks.filter(s => s.sort === sort));
+	const box = el("div", { class: "flame", id: "flame-" + sort });
+	let left = 0;
+
+	if (!root.count)
+		return;
+	box.depth = 0;
+	for (const [kind, node] of root.kids) {
+		flameBar(box, kind, node, left, 0, root.count, kindColour(
+			D.kinds.findIndex(k => k.name === kind)));
+		left += node.count;
+	}
+	box.style.height = 22 * (box.depth + 1) + "px";
+	page.append(el("h2", {}, title), box);
+}
+
 /* The slowest ones, each with a button that shows it. */
 function slowest(q) {
 	return el("span", {}, ...q.slowest.map(x => el("button", {

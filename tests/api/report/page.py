@@ -188,6 +188,33 @@ def fine():
         all(x['cost'] == 'bound' for x in cards[1:])
 
 
+def flame():
+    """Bars of each sort of stacks: the widths of a depth are at most the whole,
+    and each is the part that its callers have of all stacks."""
+    want, got = [], []
+    for sort in ('runs', 'sleeps'):
+        stacks = [s for s in json.loads(read('.json'))['stacks']
+                  if s['sort'] == sort]
+        total, bars = sum(s['count'] for s in stacks), {}
+        for s in stacks:
+            path = (s['kind'] or 'no body',)
+            for name in [None] + s['callers'][::-1]:
+                path += (name,) if name else ()
+                bars[path] = bars.get(path, 0) + s['count']
+        want += [(p[-1], len(p) - 1, n, round(100 * n / total, 2))
+                 for p, n in bars.items()]
+    for tag, a in tree().tags:
+        found = tag == 'span' and re.fullmatch(
+            r'(.*): ([0-9]*) stacks, .*', a.get('title', ''), re.S)
+        if found:
+            style = dict(x.strip().split(': ') for x in
+                         a['style'].rstrip(';').split(';'))
+            got.append((found[1], int(style['top'][:-2]) // 22,
+                        int(found[2]), round(float(style['width'][:-1]), 2)))
+    print(sorted(want), sorted(got))
+    return len(want) > 3 and sorted(want) == sorted(got)
+
+
 def draws():
     a = [a for tag, a in tree().tags if tag == 'html'][0]
     print(a)
@@ -242,4 +269,4 @@ def contrast():
 
 sys.exit(not {f.__name__: f for f in (
     data, text, table, devices, classes, findings, first, fine,
-    draws, names, policy, fits, contrast)}[sys.argv[1]]())
+    flame, draws, names, policy, fits, contrast)}[sys.argv[1]]())
