@@ -249,7 +249,7 @@ static void try_data(struct gains *g)
 {
 	double *time = calloc(LKDF_MAX_NAMES, sizeof(*time));
 	struct report *r = g->r;
-	struct replay apart;
+	struct apart apart;
 	uint32_t i, k, best, nr;
 
 	if (!time) {
@@ -267,11 +267,12 @@ static void try_data(struct gains *g)
 		time[best] = 0;
 		g->error = replay_apart(&g->p, best, &apart);
 		nr = r->nr_gains;
-		if (!g->error)
-			add(g, "apart", r->info.name[best],
-			    run(g, &apart, &(struct change){ .scale = 1 }));
+		if (g->error)
+			break;
+		add(g, "apart", r->info.name[best],
+		    run(g, &g->p, &(struct change){ .scale = 1 }));
 		r->gain[nr].mode = mode_of(r, best);
-		replay_free(&apart);
+		replay_together(&g->p, &apart);
 	}
 	free(time);
 }

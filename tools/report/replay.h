@@ -77,11 +77,24 @@ int report_predict(struct report *r, change_fn *fn, void *u, double *gain);
 int replay_build(struct replay *p, const struct report *r);
 void replay_free(struct replay *p);
 
+/* Bodies that wait for another one, and how it was before. */
+struct moved {
+	uint32_t body, by;
+	float offset;
+};
+
+struct apart {
+	struct moved *moved;
+	struct replay_step *step;
+	uint32_t nr_moved, nr_steps;
+};
+
 /*
- * A copy in which bodies that waited last for data of that name wait for what
- * the first of them waited for. 0; -ENOMEM.
+ * Until replay_together() bodies that waited last for data of that name wait
+ * for what the first of them waited for. 0; -ENOMEM: nothing has changed.
  */
-int replay_apart(const struct replay *p, uint32_t name, struct replay *out);
+int replay_apart(struct replay *p, uint32_t name, struct apart *a);
+void replay_together(struct replay *p, struct apart *a);
 
 /* ns until the last body has ended; 0: it did not come to an end; < 0: -ENOMEM
  */

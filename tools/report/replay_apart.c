@@ -62,37 +62,77 @@ static uint64_t *root_times(const struct replay *p)
 	return at;
 }
 
-int replay_apart(const struct replay *p, uint32_t name, struct replay *out)
+/* Steps of the program, and as many more as there are bodies that move. */
+static struct replay_step *more_steps(const struct replay *p, uint32_t nr_moved)
 {
-	uint64_t *at = root_times(p);
-	struct replay_body *x;
-	uint32_t i, by;
+	struct replay_step *step =
+		malloc((p->nr_steps + nr_moved + 1ull) * sizeof(*step));
 
-	*out = *p;
-	out->body = malloc((p->nr_bodies + 1ull) * sizeof(*out->body));
-	out->step = malloc((p->nr_bodies + p->nr_steps + 1ull) *
-			   sizeof(*out->step));
-	if (!at || !out->body || !out->step) {
+	if (step)
+		memcpy(step, p->step, p->nr_steps * sizeof(*step));
+	return step;
+}
+
+static uint32_t count_apart(const struct replay *p, uint32_t name)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < p->nr_bodies; i++)
+		nr += is_apart(p, i, name);
+	return nr;
+}
+
+/* The body that makes it ready comes before it, and has been moved. */
+static void move_body(struct replay *p, struct apart *a, uint64_t *at,
+		      uint32_t i)
+{
+	struct replay_body *x = &p->body[i];
+	uint32_t by = x->by;
+
+	a->moved[a->nr_moved++] = (struct moved){ i, by, x->offset };
+	x->by = p->body[by].by;
+	x->offset = p->body[by].offset;
+	at[i] = at[by];
+	if (x->by == REPLAY_NONE && at[i] != NO_TIME)
+		p->step[p->nr_steps++] =
+			(struct replay_step){ .at = at[i], .body = i };
+}
+
+int replay_apart(struct replay *p, uint32_t name, struct apart *a)
+{
+	uint32_t i, nr = count_apart(p, name);
+	uint64_t *at = root_times(p);
+	struct replay_step *step = more_steps(p, nr);
+
+	*a = (struct apart){ .step = p->step, .nr_steps = p->nr_steps };
+	a->moved = malloc((nr + 1ull) * sizeof(*a->moved));
+	if (!at || !step || !a->moved) {
 		free(at);
+		free(step);
+		free(a->moved);
 		return -ENOMEM;
 	}
-	memcpy(out->body, p->body, p->nr_bodies * sizeof(*p->body));
-	memcpy(out->step, p->step, p->nr_steps * sizeof(*p->step));
-	/* The body that makes it ready comes before it, and has been moved. */
-	for (i = 0; i < p->nr_bodies; i++) {
-		x = &out->body[i];
-		if (!is_apart(p, i, name))
-			continue;
-		by = x->by;
-		x->by = out->body[by].by;
-		x->offset = out->body[by].offset;
-		at[i] = at[by];
-		if (x->by == REPLAY_NONE && at[i] != NO_TIME)
-			out->step[out->nr_steps++] =
-				(struct replay_step){ .at = at[i], .body = i };
-	}
+	p->step = step;
+	for (i = 0; i < p->nr_bodies; i++)
+		if (is_apart(p, i, name))
+			move_body(p, a, at, i);
 	free(at);
-	qsort(out->step, out->nr_steps, sizeof(*out->step), replay_by_time);
-	replay_link_kids(out);
+	qsort(p->step, p->nr_steps, sizeof(*p->step), replay_by_time);
+	replay_link_kids(p);
 	return 0;
+}
+
+void replay_together(struct replay *p, struct apart *a)
+{
+	const struct moved *m;
+
+	free(p->step);
+	p->step = a->step;
+	p->nr_steps = a->nr_steps;
+	for (m = a->moved; m < a->moved + a->nr_moved; m++) {
+		p->body[m->body].by = m->by;
+		p->body[m->body].offset = m->offset;
+	}
+	free(a->moved);
+	replay_link_kids(p);
 }
