@@ -5,6 +5,7 @@
  *	ask_target stuck RUNTIMES	a task waits for an event, in each
  *	ask_target locked		a body on each worker waits for a lock
  *	ask_target calls		bodies read a pipe, wait for a child
+ *	ask_target sleeps		a full pipe, a thread's end, a condition
  *	ask_target fork		its child, which it names, has its fds
  *	ask_target serial
  *	ask_target busy RUNTIMES	graphs, tasks, waits, until SIGUSR1
@@ -55,6 +56,49 @@ static int wait_child(struct lkdf_ctx *c, void *arg)
 	return waitpid(child, NULL, 0) == child ? 0 : -1;
 }
 
+static int write_pipe(struct lkdf_ctx *c, void *arg)
+{
+	static const char page[4096];
+	int fd[2];
+
+	(void)c;
+	(void)arg;
+	if (pipe(fd))
+		return -1;
+	while (write(fd[1], page, sizeof(page)) > 0)
+		continue;
+	return -1;
+}
+
+static void *sleep_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static int join_thread(struct lkdf_ctx *c, void *arg)
+{
+	pthread_t thread;
+
+	(void)c;
+	(void)arg;
+	return pthread_create(&thread, NULL, sleep_for_ever, NULL) ||
+	       pthread_join(thread, NULL);
+}
+
+static int wait_condition(struct lkdf_ctx *c, void *arg)
+{
+	static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_cond_t never = PTHREAD_COND_INITIALIZER;
+
+	(void)c;
+	(void)arg;
+	pthread_mutex_lock(&own);
+	for (;;)
+		pthread_cond_wait(&never, &own);
+}
+
 static struct lkdf *open_one(const char *options)
 {
 	struct lkdf *rt;
@@ -92,6 +136,15 @@ static void be_in_calls(void)
 
 	start_fn(rt, "reader", read_pipe, NULL);
 	start_fn(rt, "parent", wait_child, NULL);
+}
+
+static void be_asleep(void)
+{
+	struct lkdf *rt = open_one("workers=3");
+
+	start_fn(rt, "writer", write_pipe, NULL);
+	start_fn(rt, "joiner", join_thread, NULL);
+	start_fn(rt, "waiter", wait_condition, NULL);
 }
 
 static void be_stuck(int nr)
@@ -232,6 +285,8 @@ int main(int argc, char **argv)
 		be_locked();
 	else if (!strcmp(how, "calls"))
 		be_in_calls();
+	else if (!strcmp(how, "sleeps"))
+		be_asleep();
 	else if (!strcmp(how, "serial"))
 		open_one("serial=1");
 	else

@@ -124,6 +124,21 @@ static uint32_t owner_of(int pid, uint32_t tid, uint64_t word)
 	return owner;
 }
 
+/* pthread_join() sleeps while the word is the number of a thread. */
+static bool tell_join(int pid, uint32_t tid, uint64_t value, char *to,
+		      size_t size)
+{
+	char name[32];
+
+	if (value != (uint32_t)value || value == tid || value < 3)
+		return false;
+	name_thread(pid, (uint32_t)value, name, sizeof(name));
+	if (name[0])
+		snprintf(to, size, "waits for the end of thread %u (%s)",
+			 (unsigned)value, name);
+	return name[0];
+}
+
 static void tell_word(int pid, uint32_t tid, uint64_t word, char *to,
 		      size_t size)
 {
@@ -144,11 +159,12 @@ static void tell_word(int pid, uint32_t tid, uint64_t word, char *to,
 
 static void tell_call(struct call_seen *x, int pid, const char *line)
 {
-	unsigned long long arg[2] = { 0, 0 };
+	unsigned long long arg[3] = { 0, 0, 0 };
 	const struct call *c = calls, *end = c + sizeof(calls) / sizeof(*c);
 	long nr = -1;
 
-	if (sscanf(line, "%ld %llx %llx", &nr, &arg[0], &arg[1]) < 1)
+	if (sscanf(line, "%ld %llx %llx %llx", &nr, &arg[0], &arg[1], &arg[2]) <
+	    1)
 		return;
 	while (c < end && c->nr != nr)
 		c++;
@@ -160,6 +176,9 @@ static void tell_call(struct call_seen *x, int pid, const char *line)
 	snprintf(x->call, sizeof(x->call), "%s", c->name);
 	if (c->what == WHAT_FD)
 		tell_fd(pid, arg[0], c->text, x->text, sizeof(x->text));
+	else if (c->what == WHAT_WORD &&
+		 tell_join(pid, x->thread, arg[2], x->text, sizeof(x->text)))
+		return;
 	else if (c->what == WHAT_WORD)
 		tell_word(pid, x->thread, arg[0], x->text, sizeof(x->text));
 	else if (c->what == WHAT_NOTHING || (int)arg[c->what == WHAT_CHILD] < 1)
