@@ -120,6 +120,29 @@ void gate_force(struct lkdf_kind *k)
 	pthread_mutex_unlock(&rt->lock);
 }
 
+static void drop_copy(struct lkdf_kind *k, void *none)
+{
+	(void)none;
+	a_and(&k->slow, ~SLOW_GATED, relaxed);
+	a_store(&k->gate, NULL, relaxed);
+}
+
+void gate_drop(struct gate *g)
+{
+	struct lkdf *rt = runtime_of(g);
+	struct lkdf_kind *k;
+	struct list *l;
+
+	gate_set_cap(g, (uint32_t)rt->nr_workers);
+	pthread_mutex_lock(&rt->lock);
+	for (l = rt->kinds.next; l != &rt->kinds; l = l->next) {
+		k = container_of(l, struct lkdf_kind, all);
+		if (a_load(&k->gate, relaxed) == g)
+			kind_each_copy(k, drop_copy, NULL);
+	}
+	pthread_mutex_unlock(&rt->lock);
+}
+
 void gate_set_cap(struct gate *g, uint32_t cap)
 {
 	struct lkdf *rt = runtime_of(g);

@@ -12,7 +12,7 @@
  * no token:
  *
  *	ring full			URGENT
- *	placed on a part of a node	ALWAYS tasks of runs that are cancelled
+ *	bound to a part of a node	ALWAYS tasks of runs that are cancelled
  *	with a deadline, of the task, its run or a scope above
  *	on a spare thread, or one of the blocking pool
  *	after a rest in a join		whoever has lost its token meanwhile
@@ -23,7 +23,9 @@
  * serial mode too, never narrows a gate. A forked child has no worker that
  * could come to one.
  *
- *	kind.gate	set once under the runtime's lock; any worker looks
+ *	kind.gate	changed under the runtime's lock; any worker looks, and
+ *			may ask a gate that is not the kind's any more, which
+ *			stays a gate: then a body has a token in vain
  *	kind.slow	SLOW_GATED comes and goes under the runtime's lock
  */
 #ifndef TASK_GATE_H
@@ -63,6 +65,12 @@ bool gate_add_locked(struct gate *g, struct lkdf_kind *k);
  * all.
  */
 void gate_set_cap(struct gate *g, uint32_t cap);
+
+/*
+ * Any thread: its kinds are at no gate from now on; it is out of the way, and
+ * may get others.
+ */
+void gate_drop(struct gate *g);
 
 /* With narrow=force the new kind gets one of a few gates, if there is memory.
  */

@@ -135,7 +135,8 @@ static struct narrow_in make_in(const struct narrowing *n,
 static bool make_gate(struct narrowing *n, struct narrow_set *s)
 {
 	struct lkdf *rt = n->rt;
-	struct gate *g = gate_create(rt);
+	struct gate *g =
+		n->nr_spare ? n->spare[--n->nr_spare] : gate_create(rt);
 	struct lkdf_kind *k;
 	bool is_any = false;
 	struct list *l;
@@ -145,10 +146,12 @@ static bool make_gate(struct narrowing *n, struct narrow_set *s)
 	pthread_mutex_lock(&rt->lock);
 	for (l = rt->kinds.next; l != &rt->kinds; l = l->next) {
 		k = container_of(l, struct lkdf_kind, all);
-		if (set_has(s, k->trace_name))
+		if (set_has(n, s, k->trace_name))
 			is_any |= gate_add_locked(g, k);
 	}
 	pthread_mutex_unlock(&rt->lock);
+	gate_reset(g);
+	s->nr_begun = s->nr_over = 0;
 	lock_take(&n->lock);
 	s->gate = g;
 	s->is_refused = !is_any;
@@ -225,6 +228,8 @@ static void step_set(struct narrowing *n, struct worker *w,
 	s->cap = cap;
 	if (s->narrow.why != NARROW_NOTHING)
 		find_home(n, s);
+	if (s->narrow.why == NARROW_LOST || s->narrow.why == NARROW_WON)
+		s->has_lost = s->narrow.why == NARROW_LOST;
 	tell_step(n, w, s);
 	if (s == n->trial || narrow_measures(&s->narrow))
 		follow_trial(n, s);

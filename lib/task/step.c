@@ -12,6 +12,7 @@
 #include "core/note_error.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "mechanism/part/part.h"
 #include "mechanism/team/team.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
@@ -333,6 +334,14 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 	return task_after(c, rc);
 }
 
+/* Other workers than the part's may run a task that is not bound to it. */
+static int node_of_part(const struct task *t)
+{
+	const struct sched *s = &t->kind->rt->sched;
+
+	return (int)(part_in(s)->parts[home_part(t->home)]->node - s->nodes);
+}
+
 /*
  * A task that is cancelled needs no token. A task with a deadline, its own or a
  * scope's, has no time to wait. A task with a place waits there.
@@ -351,9 +360,10 @@ static struct gate_item item_to_wait(struct task *t)
 		return (struct gate_item){ .why = GATE_PASS_DEADLINE };
 	if (!(t->link.flags & TASK_PLACED))
 		return i;
-	if (t->home & (HOME_PART | HOME_DEVICE))
+	if (home_is_device(t->home) ||
+	    (home_is_part(t->home) && home_is_bound(t->home)))
 		return (struct gate_item){ .why = GATE_PASS_PART };
-	i.node = home_node(t->home);
+	i.node = home_is_part(t->home) ? node_of_part(t) : home_node(t->home);
 	if (home_is_bound(t->home))
 		i.ring = GATE_BOUND;
 	return i;

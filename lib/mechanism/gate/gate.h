@@ -118,7 +118,7 @@ static inline struct gate_sched *gate_in(const struct sched *s)
 /* Why a body may not wait aside; FULL where it might. */
 enum gate_pass {
 	GATE_PASS_FULL, /* the ring is full, or there is no memory */
-	GATE_PASS_PART, /* its place is a part of a node's workers */
+	GATE_PASS_PART, /* it is bound to a part of a node's workers */
 	GATE_PASS_URGENT,
 	GATE_PASS_DEADLINE,
 	GATE_PASS_CANCELLED, /* it is skipped, or is ALWAYS */
@@ -269,6 +269,9 @@ void gate_free_all(struct sched *s);
 
 /* Any thread: so many tokens. ex: the thread's executor, or NULL. */
 void gate_limit(struct gate *g, uint32_t cap);
+
+/* Any thread: other kinds have it from now on, so counts begin anew. */
+void gate_reset(struct gate *g);
 
 /* Any thread: the node that has the page of the lock's word; -1: not known. */
 void gate_set_home(struct gate *g, int node);

@@ -2,6 +2,8 @@
 /* Counts of a gate: of its tokens, and of bodies with one and without. */
 #include "mechanism/gate/gate.h"
 
+#include <string.h>
+
 static void count_workers(const struct gate *g, struct gate_count *out)
 {
 	const struct sched *s = g->sched;
@@ -50,6 +52,15 @@ void gate_peek(struct gate *g, struct gate_count *out)
 {
 	lock_take(&g->lock);
 	count_locked(g, out);
+	lock_give(&g->lock);
+}
+
+void gate_reset(struct gate *g)
+{
+	lock_take(&g->lock);
+	g->nr_aside = g->nr_revoked = g->nr_held = g->nr_turns = 0;
+	memset(g->nr_over, 0, sizeof(g->nr_over));
+	g->home = -1;
 	lock_give(&g->lock);
 }
 

@@ -249,6 +249,20 @@ static void pinned(void)
 	on_nodes(LKDF_PINNED);
 }
 
+static void on_parts(void)
+{
+	struct lkdf_place *node, *part[2];
+	unsigned i;
+
+	must(lkdf_places(play.rt, LKDF_PLACE_NODE, &node, 1));
+	for (i = 0; i < 2; i++)
+		must(lkdf_place_part(node, i, 2, &part[i]));
+	for (i = 0; i < MANY; i++)
+		submit((struct lkdf_task){ .kind = play.k,
+					   .place = part[i % 2] },
+		       1);
+}
+
 /* Large enough for tasks to go where their bytes are. */
 static void with_data(void)
 {
@@ -384,6 +398,7 @@ static const struct form {
 	  .passes = true },
 	{ .name = "with a place", .begin = placed },
 	{ .name = "that are pinned", .begin = pinned },
+	{ .name = "with a part of a node as place", .begin = on_parts },
 	{ .name = "with data", .begin = with_data },
 	{ .name = "of a sealed graph", .begin = sealed },
 	{ .name = "of a graph with data", .begin = planned },
