@@ -100,6 +100,11 @@ else
 	skip 'pages --move' "$(head -n 1 "$log")"
 fi
 stop_target KILL
+start_target env LKDF_NARROW=force LKDF_WORKERS=2 "$dir/ask_target" busy 2
+of_verb why_process 'why, with gates' why --json -p "$pid"
+grep -q '"passed_by"' "$dir/why_process.json"
+ok $? 'which have their counts'
+stop_target KILL
 start_target "$dir/ask_target" stuck 1
 of_verb why_process 'why, of what waits' why --json -p "$pid"
 stop_target KILL
