@@ -90,7 +90,7 @@ static void play_kinds(struct lkdf_kind *const *k, uint32_t first, uint32_t nr)
 
 static void make_kinds(struct lkdf_kind **k)
 {
-	char name[16];
+	char name[24];
 	int i, j;
 
 	for (i = 0; i < MANY; i++) {
