@@ -77,6 +77,7 @@ struct cuda_known {
 	uint32_t dynamic; /* bytes of a block that it may ask for */
 	uint32_t block; /* as the driver chose it for block_dynamic; 0: none */
 	uint32_t block_dynamic;
+	uint32_t carveout; /* as it was set last; 0: it never was */
 };
 
 /* An event of the program's that somebody waits for. */

@@ -160,6 +160,22 @@ static int raise_dynamic(const struct cuda_device *d, struct cuda_known *k,
 	return 0;
 }
 
+/* The driver keeps it with the function, which several kinds may have. */
+static int set_carveout(const struct cuda_device *d, struct cuda_known *k,
+			const struct lkdf_launch *l)
+{
+	cu_result r;
+
+	if (l->carveout == k->carveout)
+		return 0;
+	r = d->cuda.cuFuncSetAttribute(k->function, CU_FUNC_CARVEOUT,
+				       (int)l->carveout - 1);
+	if (r)
+		return cuda_fails(d, "cuFuncSetAttribute", r);
+	k->carveout = l->carveout;
+	return 0;
+}
+
 int cuda_set_step(struct cuda_device *d, const struct lkdf_launch *l,
 		  struct cuda_step *s, struct cuda_values *v)
 {
@@ -170,6 +186,8 @@ int cuda_set_step(struct cuda_device *d, const struct lkdf_launch *l,
 		rc = set_values(s->known, l, v, &dynamic);
 	if (!rc)
 		rc = raise_dynamic(d, s->known, l, dynamic);
+	if (!rc)
+		rc = set_carveout(d, s->known, l);
 	if (rc)
 		return rc;
 	s->shape.dynamic = (unsigned)dynamic;

@@ -165,9 +165,11 @@ static int check_shape(const struct kernel *k)
 	if (!a->block[0] && (a->block[1] || a->block[2]))
 		return err(-EINVAL, "kernel %s: block is 0, %u, %u", k->name,
 			   a->block[1], a->block[2]);
-	if (a->pad2)
-		return err(-EINVAL, "kernel %s: pad2 is %u, not 0", k->name,
-			   a->pad2);
+	if (a->carveout > LKDF_CARVEOUT(100))
+		return err(-EINVAL,
+			   "kernel %s: carveout is %u: LKDF_CARVEOUT() of 0 to "
+			   "100",
+			   k->name, a->carveout);
 	if (a->flags & ~(uint32_t)(LKDF_KERNEL_SERIAL | LKDF_KERNEL_LOOP))
 		return err(-EINVAL, "kernel %s: unknown flags %#x", k->name,
 			   a->flags);

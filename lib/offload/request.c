@@ -398,6 +398,7 @@ static void fill_request(struct maker *m, struct kernel_req *r)
 	if (!(a->flags & LKDF_KERNEL_SERIAL))
 		memcpy(l->block, a->block, sizeof(l->block));
 	l->shared_bytes = a->shared_bytes;
+	l->carveout = a->carveout;
 	l->arg = r->req.arg;
 	l->name = m->k->name;
 }

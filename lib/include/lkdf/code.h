@@ -128,8 +128,16 @@ struct lkdf_kernel_attr {
 	const char *top; /* functions and types for the body; NULL: none */
 	uint64_t begin[3]; /* the first item of each dimension */
 	uint32_t nr_type; /* one for each parameter, and each use of one */
-	uint32_t pad2;
+	/*
+	 * LKDF_CARVEOUT(percent): so much of the memory that a multiprocessor
+	 * has for its L1 cache and for blocks is to be for blocks. A wish: the
+	 * driver takes what comes next, a device that knows no such choice
+	 * ignores it. 0: the driver chooses.
+	 */
+	uint32_t carveout;
 };
+
+#define LKDF_CARVEOUT(percent) ((percent) + 1u)
 
 /* Attributes for one call, in C: LKDF_KERNEL(.kind = &k, .code = code). */
 #define LKDF_KERNEL(...) LKDF_ATTR(lkdf_kernel_attr, __VA_ARGS__)

@@ -164,7 +164,7 @@ struct lkdf_launch {
 	void *function; /* as build made it, or as the code has it */
 	uint64_t range[3]; /* of LKDF_RANGE_NONE all 0 */
 	uint32_t block[3], shared_bytes;
-	uint32_t nr_arg, pad;
+	uint32_t nr_arg, carveout; /* carveout: as the kernel's attributes */
 	const struct lkdf_arg *arg; /* until launch has returned */
 	const char *name; /* of the kind */
 };

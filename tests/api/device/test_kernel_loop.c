@@ -222,8 +222,8 @@ static void bad_fields_are_named(void)
 	a.flags = 0;
 	refused(a, -EINVAL, "for LKDF_KERNEL_LOOP");
 	a = saxpy_attr(&kind, &saxpy_code);
-	a.pad2 = 1;
-	refused(a, -EINVAL, "pad2");
+	a.carveout = LKDF_CARVEOUT(101);
+	refused(a, -EINVAL, "carveout");
 }
 
 int main(void)

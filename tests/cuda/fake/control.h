@@ -23,6 +23,12 @@ long fake_cuda_held(void);
 /* How often it was called, -EINVAL: there is none of that name. */
 long fake_cuda_calls(const char *call);
 
+/*
+ * The last kernel that ran, by itself or of a graph, wants so many percent of
+ * the memory for blocks; -1: its function does not say.
+ */
+int fake_cuda_carveout(void);
+
 /* Calls that have waited for what ran: those that nobody may make then. */
 long fake_cuda_waits(void);
 

@@ -132,6 +132,7 @@ struct CUfunc_st {
 	struct param *params;
 	unsigned nr_params, params_size;
 	unsigned max_threads, shared, dynamic;
+	unsigned carveout; /* percent + 1; 0: it was not said */
 	bool is_loaded;
 	/* One of both runs. */
 	struct ptx_code *ptx;
@@ -172,6 +173,7 @@ struct op {
 	enum op_kind kind;
 	struct CUfunc_st *func;
 	unsigned grid[3], block[3], shared;
+	unsigned carveout; /* as the function had it at the call */
 	unsigned char *bytes; /* parameters, or what a copy took at its call */
 	size_t nr_bytes;
 	void *to;

@@ -83,6 +83,8 @@ cu_result cuFuncSetAttribute(cu_func f, unsigned attribute, int value)
 		r = 1;
 	if (!r && attribute == CU_FUNC_MAX_DYNAMIC_SHARED)
 		f->dynamic = (unsigned)value;
+	else if (!r)
+		f->carveout = (unsigned)(value + 1);
 	return leave(r);
 }
 
@@ -178,6 +180,7 @@ cu_result launch_op(cu_func f, const struct cu_kernel_node *k, struct op **out)
 		o->block[i] = k->block[i];
 	}
 	o->shared = k->shared;
+	o->carveout = f->carveout;
 	o->nr_bytes = f->params_size + 8;
 	o->bytes = calloc(1, o->nr_bytes);
 	if (!o->bytes)

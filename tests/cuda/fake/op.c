@@ -5,6 +5,7 @@
  */
 #include "tests/cuda/fake/fake.h"
 
+#include "tests/cuda/fake/control.h"
 #include "tests/cuda/fake/image.h"
 #include "tests/cuda/fake/ptx.h"
 
@@ -103,10 +104,18 @@ static void call_host(const struct op *o)
 	pthread_mutex_unlock(&host_lock);
 }
 
+static unsigned last_carveout;
+
+API int fake_cuda_carveout(void)
+{
+	return (int)__atomic_load_n(&last_carveout, __ATOMIC_ACQUIRE) - 1;
+}
+
 cu_result op_run(struct op *o)
 {
 	switch (o->kind) {
 	case OP_KERNEL:
+		__atomic_store_n(&last_carveout, o->carveout, __ATOMIC_RELEASE);
 		return o->func->ptx ? ptx_run(o) : image_run(o);
 	case OP_COPY:
 		memmove(o->to, o->from, o->size);
