@@ -83,7 +83,7 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 				LKDF_DEVICE_HANDLES | LKDF_DEVICE_CALLS |
 				LKDF_DEVICE_BUILDS | LKDF_DEVICE_QUIET |
 				LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS |
-				LKDF_DEVICE_EXPORTS);
+				LKDF_DEVICE_EXPORTS | LKDF_DEVICE_NULL_QUEUE);
 	if (!rc)
 		rc = check_ops(&o);
 	return rc ? rc : devices_add(rt, LKDF_PLACE_USER, &o, dev, out);
@@ -108,7 +108,7 @@ int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
 
 	if (rc)
 		return rc;
-	if (!queue || !out)
+	if (!out || (!queue && !device_has(p->device, LKDF_DEVICE_NULL_QUEUE)))
 		return err(-EINVAL, "%s: queue or out is NULL", what);
 	if (!p->device->ops.adopt)
 		return err(-EOPNOTSUPP,

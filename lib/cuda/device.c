@@ -178,6 +178,7 @@ int cuda_require(struct cuda_device *d)
 		r = d->cuda.cuDevicePrimaryCtxRetain(&context, d->id);
 		if (!r)
 			d->context = context;
+		d->has_retained = !r;
 	}
 	pthread_mutex_unlock(&d->lock);
 	cuda_leave_context(&d->cuda, &before);
@@ -228,13 +229,14 @@ static void close_context(struct cuda_device *d)
 	struct cuda_before before = cuda_enter(d);
 	bool is_over = cuda_close_watches(d);
 
+	cuda_close_pieces(d);
 	cuda_close_queues(d, !is_over);
 	if (is_over)
 		cuda_settle(d);
 	cuda_forget_late(d);
 	cuda_close_memory(d);
 	cuda_leave(d, &before);
-	if (!d->foreign && is_over)
+	if (d->has_retained && is_over)
 		d->cuda.cuDevicePrimaryCtxRelease(d->id);
 }
 

@@ -135,6 +135,7 @@ struct cuda_device {
 	/* Under lock; context is constant once it is not NULL. */
 	pthread_mutex_t lock;
 	cu_context context;
+	bool has_retained; /* it goes back at the end */
 	struct cuda_known *known[CUDA_FUNCTION_BUCKETS];
 	struct cuda_watch *watches; /* all */
 	bool is_lost; /* nobody waits for another event */

@@ -31,12 +31,10 @@ static int check_stream(const struct cuda_device *d, cu_stream s,
 	unsigned captures = 0;
 	cu_result r;
 
-	/* Those have no context of their own. */
-	if ((uintptr_t)s <= 2)
+	if ((uintptr_t)s == CU_STREAM_PER_THREAD)
 		return err(-EINVAL,
-			   "stream %d is that of the current context: "
-			   "give one that was created",
-			   (int)(uintptr_t)s);
+			   "stream 2 is another one in each thread: give one "
+			   "that was created, or NULL");
 	r = d->cuda.cuStreamIsCapturing(s, &captures);
 	if (r)
 		return cuda_fails(d, "cuStreamIsCapturing", r);
@@ -48,14 +46,29 @@ static int check_stream(const struct cuda_device *d, cu_stream s,
 	return check_device(d, *context);
 }
 
+/* The context whose default stream the caller means. */
+static int find_context(struct cuda_device *d)
+{
+	cu_context current = NULL;
+	cu_device id = -1;
+
+	if (!d->cuda.cuCtxGetCurrent(&current) && current &&
+	    !d->cuda.cuCtxGetDevice(&id) && id == d->id) {
+		d->context = current;
+		return 0;
+	}
+	return cuda_require(d);
+}
+
 /* A function is for streams of its own context, so it is a device of its own.
  */
 int cuda_adopt(void *dev, void *queue, void **out)
 {
 	const struct cuda_device *from = dev;
+	bool is_default = (uintptr_t)queue <= CU_STREAM_LEGACY;
 	cu_context context = NULL;
 	struct cuda_device *d;
-	int rc = check_stream(from, queue, &context);
+	int rc = is_default ? 0 : check_stream(from, queue, &context);
 
 	if (rc)
 		return rc;
@@ -67,10 +80,14 @@ int cuda_adopt(void *dev, void *queue, void **out)
 	d->count = from->count;
 	d->is_serial = from->is_serial;
 	d->count_u = from->count_u;
-	d->foreign = queue;
+	d->foreign = is_default ? (cu_stream)CU_STREAM_LEGACY : queue;
 	d->context = context;
-	*out = d;
-	return 0;
+	rc = is_default ? find_context(d) : 0;
+	if (rc)
+		cuda_stop(d);
+	else
+		*out = d;
+	return rc;
 }
 
 /* ---- events ------------------------------------------------------------- */

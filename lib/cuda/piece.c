@@ -154,6 +154,20 @@ void cuda_drop_piece(void *dev, struct lkdf_piece *piece)
 	piece->of_driver = NULL;
 }
 
+/* Of a lost device: nobody asks for them any more. */
+void cuda_close_pieces(struct cuda_device *d)
+{
+	struct cuda_piece *p;
+
+	while (!list_is_empty(&d->pieces)) {
+		p = container_of(d->pieces.next, struct cuda_piece, list);
+		drop_exec(d, p);
+		list_del(&p->running);
+		list_del(&p->list);
+		free_piece(p);
+	}
+}
+
 void cuda_forget_pieces(struct cuda_device *d, const struct cuda_known *k)
 {
 	struct list *at;

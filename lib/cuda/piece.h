@@ -54,6 +54,9 @@ int cuda_ask_pieces(struct cuda_device *d);
 /* The command of that number has ended: so have all stages of its piece. */
 void cuda_end_pieces(struct cuda_queue *q, uint32_t number);
 
+/* The device is closed. */
+void cuda_close_pieces(struct cuda_device *d);
+
 /* The function goes: pieces with it are captured again. */
 void cuda_forget_pieces(struct cuda_device *d, const struct cuda_known *k);
 

@@ -201,7 +201,7 @@ const struct lkdf_device_ops cuda_ops = {
 	.size = sizeof(struct lkdf_device_ops),
 	.flags = LKDF_DEVICE_RANGES | LKDF_DEVICE_ORDERED | LKDF_DEVICE_BUILDS |
 		 LKDF_DEVICE_QUIET | LKDF_DEVICE_URGENT | LKDF_DEVICE_PINS |
-		 LKDF_DEVICE_EXPORTS,
+		 LKDF_DEVICE_EXPORTS | LKDF_DEVICE_NULL_QUEUE,
 	.name = "cuda",
 	.info = cuda_info,
 	.start = cuda_start,

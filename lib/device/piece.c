@@ -36,7 +36,7 @@ static void drop_piece(struct device *d, struct device_piece *p)
 {
 	list_del(&p->list);
 	p->is_listed = false;
-	if (d->ops.drop_piece)
+	if (d->ops.drop_piece && !a_load(&d->is_lost, relaxed))
 		d->ops.drop_piece(d->dev, &p->p);
 }
 

@@ -233,6 +233,7 @@ enum {
 	CU_FUNC_CARVEOUT = 9,
 
 	CU_NON_BLOCKING = 1,
+	CU_LEGACY = 1, /* a handle: the default stream of the current context */
 	CU_EVENT_BLOCKING = 1,
 	CU_EVENT_NO_TIMING = 2,
 	CU_EVENT_SHARED = 4,

@@ -130,6 +130,8 @@ enum lkdf_device_flag {
 				     * LKDF_MEM_OWN of lkdf_alloc(): as that,
 				     * and the program may give the memory to
 				     * other processes */
+	LKDF_DEVICE_NULL_QUEUE = 2048, /* adopt takes NULL: the program gives
+					* work to a queue that has no handle */
 };
 
 enum lkdf_arg_sort {
@@ -342,8 +344,8 @@ struct lkdf_device_ops {
 	int (*launch_piece)(void *dev, unsigned queue, struct lkdf_piece *p,
 			    const struct lkdf_launch *const *launch,
 			    const struct lkdf_device_op *op);
-	/* The piece goes, and of_driver with it; NULL: nothing is to be freed.
-	 */
+	/* The piece goes, and of_driver with it; of a lost device stop() frees
+	 * that. NULL: nothing is to be freed. */
 	void (*drop_piece)(void *dev, struct lkdf_piece *p);
 };
 
@@ -402,8 +404,11 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 /**
  * lkdf_place_from_queue() - a queue of the program's own as a place
  * @p:     place of a device
- * @queue: cl_command_queue, CUstream, or what the device's adopt takes; the
- *         program's until lkdf_close(), which it outlives
+ * @queue: cl_command_queue, CUstream or cudaStream_t, or what the device's
+ *         adopt takes; the program's until lkdf_close(), which it outlives.
+ *         CUDA takes NULL and cudaStreamLegacy as well, the default stream of
+ *         the thread's context, where that is of the card, else of the card's
+ *         primary context
  * @out:   place of the same sort of device, whose kernels all go to that queue;
  *         it belongs to the runtime and lives until it closes
  *

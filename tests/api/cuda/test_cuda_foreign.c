@@ -103,6 +103,43 @@ static void a_stream_becomes_a_place(void)
 	/* It is the program's until the runtime has closed. */
 }
 
+/* The default stream, which torch and cudart use where nobody says another. */
+static void the_default_stream_becomes_a_place(cu_stream handle,
+					       const char *what)
+{
+	struct lkdf_kind *k = kind_of("step", 4, NULL);
+	struct lkdf_data *d = device_data(rt, 8, 1);
+	struct lkdf_place *q = NULL;
+	cu_stream blocking = NULL;
+	struct lkdf_event done;
+	uint32_t by = 3, *word = NULL;
+	cu_graph graph = NULL;
+	cu_ptr there = 0;
+
+	must((int)cu.cuMemHostAlloc((void **)&word, 64,
+				    CU_HOST_PORTABLE | CU_HOST_MAPPED));
+	*word = 0;
+	must((int)cu.cuMemHostGetDevicePointer(&there, word, 0));
+	is(lkdf_place_from_queue(place, handle, &q), 0, "%s", what);
+	must(device_call(rt, k, q, d, &by));
+	must((int)cu.cuStreamWaitValue32(NULL, there, 1, 0));
+	done = device_submit(rt, k, q, d, &by);
+	is(lkdf_event_wait(done, SOON_NS), 1,
+	   "a kernel is behind what the program gave it");
+	__atomic_store_n(word, 1, __ATOMIC_RELEASE);
+	is(lkdf_event_wait(done, -1), 0, "and then runs");
+	is(device_first_wrong(d, 1, 13), -1, "it has the right bytes");
+	must((int)cu.cuStreamCreateWithPriority(&blocking, 0, 0));
+	must((int)cu.cuStreamBeginCapture(blocking, CU_CAPTURE_RELAXED));
+	is(device_call(rt, k, q, d, &by), -EBUSY,
+	   "while a stream that waits for it is captured a kernel fails");
+	is(cu.cuStreamEndCapture(blocking, &graph), 0, "the capture is whole");
+	must((int)cu.cuGraphDestroy(graph));
+	must((int)cu.cuStreamDestroy(blocking));
+	lkdf_data_put(d);
+	lkdf_kind_put(k);
+}
+
 static int say_stream(struct lkdf_ctx *c, void *arg, void *queue)
 {
 	(void)c;
@@ -281,6 +318,17 @@ int main(void)
 	must((int)cu.cuCtxSetCurrent(context));
 	open_runtime();
 	a_stream_becomes_a_place();
+	the_default_stream_becomes_a_place(NULL, "the NULL stream");
+	must(device_close(rt));
+	open_runtime();
+	the_default_stream_becomes_a_place((cu_stream)CU_LEGACY,
+					   "cudaStreamLegacy");
+	must((int)cu.cuCtxSetCurrent(NULL));
+	must(device_close(rt));
+	open_runtime();
+	is(lkdf_place_from_queue(place, NULL, &(struct lkdf_place *){ NULL }),
+	   0, "that of the card, where no context is current");
+	must((int)cu.cuCtxSetCurrent(context));
 	urgent_kernels_have_a_stream();
 	a_function_is_launched();
 	events_are_waited_for();

@@ -52,17 +52,23 @@ cu_result cuThreadExchangeStreamCaptureMode(unsigned *mode)
 }
 
 /* The null stream would wait for a captured stream that blocks. */
-cu_result capture_null(void)
+static cu_result find_blocking(bool breaks)
 {
 	struct CUstream_st *x;
 	cu_result r = 0;
 
 	for (x = streams; x; x = x->next)
 		if (x->capture && !(x->flags & CU_NON_BLOCKING)) {
-			x->capture->broken = 901;
+			if (breaks)
+				x->capture->broken = 901;
 			r = 906;
 		}
 	return r;
+}
+
+cu_result capture_null(void)
+{
+	return find_blocking(true);
 }
 
 cu_result cuStreamBeginCapture(cu_stream handle, unsigned mode)
@@ -70,7 +76,7 @@ cu_result cuStreamBeginCapture(cu_stream handle, unsigned mode)
 	cu_result r = enter(E_cuStreamBeginCapture, NEEDS_DRIVER);
 	struct CUstream_st *s = NULL;
 
-	if (!r && !handle)
+	if (!r && (!handle || handle == (cu_stream)CU_LEGACY))
 		r = 900;
 	if (!r)
 		r = stream_find(E_cuStreamBeginCapture, handle, &s);
@@ -144,6 +150,8 @@ cu_result cuStreamIsCapturing(cu_stream handle, unsigned *state)
 
 	if (!r)
 		r = stream_find(E_cuStreamIsCapturing, handle, &s);
+	if (!r && stream_is_null(s))
+		r = find_blocking(false);
 	if (!r)
 		*state = !s->capture ? 0 : s->capture->broken ? 2 : 1;
 	return leave(r);

@@ -52,7 +52,7 @@ cu_result stream_find(enum entry e, cu_stream s, struct CUstream_st **out)
 {
 	struct CUstream_st *x;
 
-	if (!s) {
+	if (!s || s == (cu_stream)CU_LEGACY) {
 		s = null_stream();
 		if (!s)
 			return 201;
