@@ -2,8 +2,10 @@
 #include <lkdf/device.h>
 
 #include "api/border.h"
+#include "device/library.h"
 #include "offload/devices.h"
 #include "offload/foreign.h"
+#include "offload/kernel.h"
 
 #include <string.h>
 
@@ -132,6 +134,55 @@ int lkdf_event_from_device(struct lkdf_place *p, void *event,
 			   "%s: device %s tells of no events of the program",
 			   what, p->device->name);
 	return foreign_event(p->rt, p->device, event, out);
+}
+
+int lkdf_place_library(struct lkdf_place *p, const struct lkdf_library_attr *a)
+{
+	const char *what = "place_library";
+	struct lkdf_library_attr ours;
+	int rc = check_device(what, p);
+
+	if (rc)
+		return rc;
+	if (!a)
+		return err(-EINVAL, "%s: the attributes are NULL", what);
+	rc = border_copy(a, &ours, sizeof(ours), "lkdf_library_attr");
+	if (!rc)
+		rc = border_flags(what, ours.flags, 0);
+	if (rc)
+		return rc;
+	if (!ours.create)
+		return err(-EINVAL, "%s: create is NULL", what);
+	if (!p->device->ops.queue || !p->device->ops.mark)
+		return err(-EOPNOTSUPP, "%s: device %s has no queue and mark",
+			   what, p->device->name);
+	return library_add(p->device, &ours);
+}
+
+static int find_handle(const struct lkdf_ctx *c, int library, void **handle)
+{
+	const struct task *t = c->task;
+	struct device_req *r = NULL;
+
+	if (t && t->kind->kernel && t->link.flags & TASK_AWAY)
+		r = &t->away.kernel->req;
+	if (!r || !r->enqueues)
+		return err(-EINVAL, "library: a handle is for enqueue()");
+	if (library < 0 || !handle)
+		return err(-EINVAL, "library: number %d, or handle is NULL",
+			   library);
+	return library_find(r->device, r->enqueues, (uint32_t)library, handle);
+}
+
+int lkdf_library(struct lkdf_ctx *c, int library, void **handle)
+{
+	int rc;
+
+	if (!c)
+		return err(-EINVAL, "library: the context is NULL");
+	rc = find_handle(c, library, handle);
+	c->has_why |= rc < 0;
+	return rc;
 }
 
 int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out)

@@ -7,6 +7,7 @@
 #include "check/device.h"
 #include "device/build.h"
 #include "device/launcher.h"
+#include "device/library.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -111,6 +112,7 @@ void device_destroy(struct device *d, bool stops)
 	struct device_chunk *c, *next;
 	unsigned i;
 
+	library_close(d);
 	if (stops) {
 		d->ops.stop(d->dev);
 		/* [device.quiet] pairs with [device.told]. */

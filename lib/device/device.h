@@ -52,6 +52,7 @@ enum device_state {
 };
 
 struct device_copy;
+struct device_library;
 struct device_piece;
 struct device_req;
 struct held_call;
@@ -163,6 +164,10 @@ struct device {
 
 	/* Threads beside the launcher, see build.h. */
 	struct blocking io;
+
+	/* Under start_lock; any thread reads those that are counted. */
+	struct device_library *library[LKDF_MAX_LIBRARIES];
+	_Atomic(uint32_t) nr_libraries;
 
 	/* Under start_lock. */
 	pthread_mutex_t start_lock;

@@ -10,6 +10,7 @@
 #include "device/code.h"
 #include "device/copies.h"
 #include "device/held.h"
+#include "device/library.h"
 #include "device/piece.h"
 #include "device/request.h"
 #include "device/rest.h"
@@ -102,6 +103,7 @@ void launcher_end(struct device *d)
 {
 	while (launcher_step(d, NULL))
 		continue;
+	library_drop_all(d);
 	piece_drop_all(d);
 	code_drop_all(d);
 	copies_drop_all(d);

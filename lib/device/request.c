@@ -228,7 +228,9 @@ void request_run(void *executor, struct device_req *r, unsigned queue)
 	}
 	r->has_launched = true;
 	r->begun = clock_ticks();
+	r->enqueues = queue;
 	rc = r->ops->enqueue(executor, r, d->ops.queue(d->dev, queue));
+	r->enqueues = 0;
 	device_returned(d, "enqueue", rc);
 	if (rc < 0 && r->why[0])
 		r->error = rc;

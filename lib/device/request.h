@@ -123,6 +123,7 @@ struct device_req {
 	struct device_req *behind; /* of the region, in order */
 	struct device_piece *piece; /* the layer's, see piece.h; or NULL */
 	bool tells; /* of a piece: somebody waits for its end */
+	unsigned enqueues; /* the queue, while enqueue() runs; else 0 */
 	bool has_run; /* the same: its launch is done */
 	bool has_launched;
 	bool is_quiet; /* the next op is, where it can be */

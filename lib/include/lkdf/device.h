@@ -445,6 +445,50 @@ int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
 int lkdf_event_from_device(struct lkdf_place *p, void *event,
 			   struct lkdf_event *out);
 
+/* ---- libraries of the program ------------------------------------------- */
+
+#define LKDF_MAX_LIBRARIES 8 /* of one place */
+
+struct lkdf_library_attr {
+	uint32_t size, flags; /* flags: 0 */
+	const char *name; /* copied, for errors; or NULL */
+	/* A handle whose work goes to that queue: CUstream, cl_command_queue,
+	 * the user's. The launcher calls it, as it calls enqueue(); < 0: the
+	 * work that asked fails with that, and later work asks again. */
+	int (*create)(void *u, void *queue, void **handle);
+	/* lkdf_close(), on the launcher, when nothing is under way; or NULL */
+	void (*destroy)(void *u, void *handle);
+	void *u;
+};
+
+/**
+ * lkdf_place_library() - one handle of a library for each queue of a device
+ * @p: place of a device
+ * @a: attributes; create at least
+ *
+ * Handles of libraries such as cuBLAS, cuSOLVER and cuFFT belong to one queue,
+ * and work of several queues at a time wants several. A queue gets its handle
+ * when work of it asks first.
+ *
+ * Context: any thread, does not block.
+ * Return: the library's number at that place, from 0 on; -EINVAL @p is no
+ * device, create is NULL, or flags; -EOPNOTSUPP the device has no queue;
+ * -ENOSPC LKDF_MAX_LIBRARIES; -ENOMEM; -EOWNERDEAD in a forked child.
+ */
+int lkdf_place_library(struct lkdf_place *p, const struct lkdf_library_attr *a);
+
+/**
+ * lkdf_library() - the handle of the queue that enqueue() gives work to
+ * @c:       context of enqueue()
+ * @library: as lkdf_place_library() returned it
+ * @handle:  receives it
+ *
+ * Context: in enqueue(); calls create, the first time in that queue.
+ * Return: 0; -EINVAL not in enqueue(), the place has no such library, or
+ * @handle is NULL; what create returned.
+ */
+int lkdf_library(struct lkdf_ctx *c, int library, void **handle);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

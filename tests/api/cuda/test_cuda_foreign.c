@@ -140,6 +140,58 @@ static void the_default_stream_becomes_a_place(cu_stream handle,
 	lkdf_kind_put(k);
 }
 
+/* ---- libraries ---------------------------------------------------------- */
+
+static int library;
+static cu_ctx context_of_create;
+
+static int make_handle(void *u, void *queue, void **handle)
+{
+	(void)u;
+	must((int)cu.cuCtxGetCurrent(&context_of_create));
+	*handle = queue;
+	return 0;
+}
+
+/* cuBLAS would be called with the handle here. */
+static int use_handle(struct lkdf_ctx *c, void *arg, void *queue)
+{
+	void *handle = NULL;
+	int rc = lkdf_library(c, library, &handle);
+
+	(void)arg;
+	return rc ? rc : handle == queue ? 0 : -EDOM;
+}
+
+static void a_library_has_a_handle_for_each_stream(void)
+{
+	const struct lkdf_library_attr a = { .size = sizeof(a),
+					     .name = "blas",
+					     .create = make_handle };
+	struct lkdf_kind *k = NULL;
+	struct lkdf_event done;
+	cu_ctx context = NULL;
+	int i;
+
+	library = lkdf_place_library(place, &a);
+	must(library < 0 ? library : 0);
+	must(lkdf_kind_create_kernel(
+		rt,
+		LKDF_KERNEL(.kind = LKDF_KIND(.name = "blas"),
+			    .enqueue = use_handle),
+		&k));
+	for (i = 0; i < 8; i++) {
+		must(lkdf_submit(rt, NULL, LKDF_TASK(.kind = k, .place = place),
+				 &done));
+		is(lkdf_event_wait(done, -1), 0,
+		   "work with its stream's handle");
+	}
+	must((int)cu.cuDevicePrimaryCtxRetain(&context, 0));
+	ok(context_of_create == context, "create has the card's context");
+	must((int)cu.cuDevicePrimaryCtxRelease(0));
+	lkdf_kind_put(k);
+}
+
 static int say_stream(struct lkdf_ctx *c, void *arg, void *queue)
 {
 	(void)c;
@@ -330,6 +382,7 @@ int main(void)
 	   0, "that of the card, where no context is current");
 	must((int)cu.cuCtxSetCurrent(context));
 	urgent_kernels_have_a_stream();
+	a_library_has_a_handle_for_each_stream();
 	a_function_is_launched();
 	events_are_waited_for();
 	close_waits_for_no_event();
