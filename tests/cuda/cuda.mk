@@ -106,12 +106,13 @@ $(CUDA_LIKE): | $(CUDA_DEVICE)
 
 # What is replayed, once more where each kernel is done when its launch returns;
 # and the program's own code of CUDA beside the library's, with each word.
-CUDA_GRAPHS := $(FAKE_CUDA)/like/at_once/cuda/test_cuda_graphs
+CUDA_GRAPHS := $(addprefix $(FAKE_CUDA)/like/at_once/cuda/test_cuda_, \
+	graphs random replay)
 CUDA_GUESTS := $(foreach w,$(CUDA_LIKES),\
 	$(FAKE_CUDA)/like/$w/cuda/test_cuda_guest)
 $(CUDA_GRAPHS) $(CUDA_GUESTS): $(FAKE_CUDA)/like/%: \
-	| $(BUILD)/tests/api/cuda/test_cuda_graphs \
-	$(BUILD)/tests/api/cuda/test_cuda_guest
+	| $(addprefix $(BUILD)/tests/api/cuda/test_cuda_, \
+	graphs random replay guest)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '#!/bin/sh\nFAKE_CUDA_LIKE=%s exec %s "$$@"\n' \
 		$(firstword $(subst /, ,$*)) \
