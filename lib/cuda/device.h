@@ -31,6 +31,7 @@
 #define CUDA_PLAIN_SHARED 49152 /* bytes of a block without asking */
 #define CUDA_FUNCTION_BUCKETS 64
 #define CUDA_PATH_SIZE 512
+#define CUDA_LATE_MODULES 32 /* then they go back when nothing is under way */
 
 /* A word of its own cache line, and where the card sees it. */
 struct cuda_word {
@@ -148,6 +149,7 @@ struct cuda_device {
 	cu_pool pool; /* NULL: the card has none */
 	void *blocks; /* a tree of libc's of struct cuda_block */
 	struct cuda_late *late;
+	uint64_t nr_late; /* of these, memory as much as CUDA_LATE_MODULES */
 	int64_t quiet_since; /* ns; 0: something has ended since */
 	cu_stream capture; /* nothing runs in it */
 	struct list pieces;
@@ -265,7 +267,11 @@ int cuda_set_step(struct cuda_device *d, const struct lkdf_launch *l,
 int cuda_open_memory(struct cuda_device *d);
 void cuda_close_memory(struct cuda_device *d);
 
-/* When nothing is under way: gives the module back, or the memory. */
+/*
+ * Gives the module back, or the memory, when nothing is under way; a module
+ * with others. Is it time for that?
+ */
+bool cuda_is_late(const struct cuda_device *d);
 void cuda_give_back(struct cuda_device *d, cu_module module, cu_ptr memory);
 
 /* Nothing is under way: all that waited for that goes back. */

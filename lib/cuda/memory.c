@@ -69,22 +69,39 @@ void cuda_close_memory(struct cuda_device *d)
 
 /* ---- what goes back late ------------------------------------------------ */
 
+static void give_now(const struct cuda_device *d, const struct cuda_late *l)
+{
+	if (l->module)
+		d->cuda.cuModuleUnload(l->module);
+	else
+		d->cuda.cuMemFree(l->memory);
+}
+
+/*
+ * A module is small, and the driver would wait for kernels of the program, of
+ * which nobody knows: some are kept.
+ */
 void cuda_give_back(struct cuda_device *d, cu_module module, cu_ptr memory)
 {
-	struct cuda_late *l = cuda_is_idle(d) ? NULL : malloc(sizeof(*l));
+	const struct cuda_late now = { .module = module, .memory = memory };
+	struct cuda_late *l = NULL;
 
+	if (module || !cuda_is_idle(d))
+		l = malloc(sizeof(*l));
 	/* Without memory for a note of it: at once. */
 	if (!l) {
-		if (module)
-			d->cuda.cuModuleUnload(module);
-		else
-			d->cuda.cuMemFree(memory);
+		give_now(d, &now);
 		return;
 	}
-	l->module = module;
-	l->memory = memory;
+	*l = now;
 	l->next = d->late;
 	d->late = l;
+	d->nr_late += module ? 1 : CUDA_LATE_MODULES;
+}
+
+bool cuda_is_late(const struct cuda_device *d)
+{
+	return d->nr_late >= CUDA_LATE_MODULES;
 }
 
 void cuda_settle(struct cuda_device *d)
@@ -93,12 +110,10 @@ void cuda_settle(struct cuda_device *d)
 
 	while ((l = d->late)) {
 		d->late = l->next;
-		if (l->module)
-			d->cuda.cuModuleUnload(l->module);
-		else
-			d->cuda.cuMemFree(l->memory);
+		give_now(d, l);
 		free(l);
 	}
+	d->nr_late = 0;
 }
 
 void cuda_forget_late(struct cuda_device *d)
@@ -109,6 +124,7 @@ void cuda_forget_late(struct cuda_device *d)
 		d->late = l->next;
 		free(l);
 	}
+	d->nr_late = 0;
 }
 
 /* ---- memory of the card ------------------------------------------------- */

@@ -400,7 +400,7 @@ int cuda_poll(void *dev)
 	nr += cuda_ask_pieces(d);
 	for (i = 0; i < d->nr_queues; i++)
 		nr += take_ended(&d->queue[i]);
-	if (d->late && cuda_is_idle(d))
+	if (cuda_is_late(d) && cuda_is_idle(d))
 		cuda_settle(d);
 	if (!nr)
 		return look_for_faults(d);
