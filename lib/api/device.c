@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include <lkdf/device.h>
+#include <lkdf/dlpack.h>
 
 #include "api/border.h"
 #include "device/library.h"
@@ -159,19 +160,49 @@ int lkdf_place_library(struct lkdf_place *p, const struct lkdf_library_attr *a)
 	return library_add(p->device, &ours);
 }
 
-static int find_handle(const struct lkdf_ctx *c, int library, void **handle)
+/* The request whose enqueue() has the context; NULL: it is none's. */
+static struct device_req *request_of(const struct lkdf_ctx *c)
 {
 	const struct task *t = c->task;
 	struct device_req *r = NULL;
 
 	if (t && t->kind->kernel && t->link.flags & TASK_AWAY)
 		r = &t->away.kernel->req;
-	if (!r || !r->enqueues)
+	return r && r->enqueues ? r : NULL;
+}
+
+static int find_handle(const struct lkdf_ctx *c, int library, void **handle)
+{
+	struct device_req *r = request_of(c);
+
+	if (!r)
 		return err(-EINVAL, "library: a handle is for enqueue()");
 	if (library < 0 || !handle)
 		return err(-EINVAL, "library: number %d, or handle is NULL",
 			   library);
 	return library_find(r->device, r->enqueues, (uint32_t)library, handle);
+}
+
+int lkdf_dlpack(struct lkdf_ctx *c, unsigned use, struct lkdf_tensor *t)
+{
+	struct device_req *r;
+	void *at;
+
+	if (!c || !t)
+		return err(-EINVAL, "dlpack: context or tensor is NULL");
+	at = lkdf_ptr(c, use);
+	if (!at)
+		return err(-EINVAL, "dlpack: the task has no use %u", use);
+	r = request_of(c);
+	if (r && !r->device->info.dlpack_type)
+		return err(-EOPNOTSUPP, "dlpack: it has no name for device %s",
+			   r->device->name);
+	t->data = at;
+	t->device.type =
+		r ? (int32_t)r->device->info.dlpack_type : LKDF_DLPACK_CPU;
+	t->device.id = r ? r->device->info.dlpack_id : 0;
+	t->byte_offset = 0;
+	return 0;
 }
 
 int lkdf_library(struct lkdf_ctx *c, int library, void **handle)

@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <lkdf/dlpack.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,6 +158,8 @@ int cuda_info(void *dev, struct lkdf_device_info *out)
 		out->max_grid[i] = attr_number(d, CU_ATTR_MAX_GRID_X + i);
 	out->max_value_bytes = is_late ? VALUE_BYTES : OLD_VALUE_BYTES;
 	out->max_queue_ops = QUEUE_OPS;
+	out->dlpack_type = LKDF_DLPACK_CUDA;
+	out->dlpack_id = d->id;
 	out->node = node_of(d);
 	return 0;
 }

@@ -48,6 +48,8 @@ struct lkdf_device_info {
 	uint32_t queue_copy_bytes; /* of an upload or a fetch that queues for
 				    * kernels take, in their order; 0: they
 				    * take neither */
+	uint32_t dlpack_type; /* as DLPack has it, see dlpack.h; 0: none */
+	int32_t dlpack_id; /* the same: which of them */
 };
 
 /**

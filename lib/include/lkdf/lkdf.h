@@ -14,6 +14,7 @@
 #include <lkdf/channel.h>
 #include <lkdf/data.h>
 #include <lkdf/device.h>
+#include <lkdf/dlpack.h>
 #include <lkdf/event.h>
 #include <lkdf/gang.h>
 #include <lkdf/graph.h>
