@@ -113,8 +113,8 @@ enum cu_number {
 	CU_JIT_ERROR_LOG_BYTES = 6,
 
 	CU_STREAM_IS_NON_BLOCKING = 1,
-	CU_STREAM_LEGACY = 1, /* a handle */
-	CU_STREAM_PER_THREAD = 2, /* likewise */
+	CU_HANDLE_LEGACY = 1, /* a handle */
+	CU_HANDLE_PER_THREAD = 2, /* likewise */
 	CU_HOST_PORTABLE = 1,
 	CU_HOST_MAPPED = 2,
 	CU_MANAGED_GLOBAL = 1,

@@ -31,7 +31,7 @@ static int check_stream(const struct cuda_device *d, cu_stream s,
 	unsigned captures = 0;
 	cu_result r;
 
-	if ((uintptr_t)s == CU_STREAM_PER_THREAD)
+	if ((uintptr_t)s == CU_HANDLE_PER_THREAD)
 		return err(-EINVAL,
 			   "stream 2 is another one in each thread: give one "
 			   "that was created, or NULL");
@@ -65,7 +65,7 @@ static int find_context(struct cuda_device *d)
 int cuda_adopt(void *dev, void *queue, void **out)
 {
 	const struct cuda_device *from = dev;
-	bool is_default = (uintptr_t)queue <= CU_STREAM_LEGACY;
+	bool is_default = (uintptr_t)queue <= CU_HANDLE_LEGACY;
 	cu_context context = NULL;
 	struct cuda_device *d;
 	int rc = is_default ? 0 : check_stream(from, queue, &context);
@@ -80,7 +80,7 @@ int cuda_adopt(void *dev, void *queue, void **out)
 	d->count = from->count;
 	d->is_serial = from->is_serial;
 	d->count_u = from->count_u;
-	d->foreign = is_default ? (cu_stream)CU_STREAM_LEGACY : queue;
+	d->foreign = is_default ? (cu_stream)CU_HANDLE_LEGACY : queue;
 	d->context = context;
 	rc = is_default ? find_context(d) : 0;
 	if (rc)

@@ -81,7 +81,6 @@
 #include "base/lock.h"
 #include "mechanism/rows.h"
 #include "sched/sched.h"
-#include "trace/counters.h"
 
 struct gate;
 
@@ -287,13 +286,7 @@ void gate_peek(struct gate *g, struct gate_count *out);
 const char *gate_pass_text(enum gate_pass pass);
 
 /* This worker only: it begins a body at its gate. */
-static inline void gate_begin_body(struct worker *w)
-{
-	struct gate_holder *h = gate_of(w);
-
-	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
-	counter_add(w->executor->counters, COUNTER_GATED, 1);
-}
+void gate_begin_body(struct worker *w);
 
 /* This worker only: it has met an item of the set. True: it runs it. */
 bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i);
