@@ -132,6 +132,29 @@ if has_tsan clang; then
 	judge 0 'nothing was found' "200 do not" -- "$orders" deep 1
 fi
 
+# The two programs of the page: the first has a race, which its second one has not.
+if has_tsan g++; then
+	awk -v to="$dir/page." '
+		/^\t/ { nr += !on; on = 1; sub(/^\t/, ""); print >(to nr ".cc"); next }
+		/^$/ && on { print >(to nr ".cc"); next }
+		{ on = 0 }' Documentation/check.rst
+	for at in 1 3; do
+		g++ -g -std=c++17 -O1 -fsanitize=thread -Wall -Wextra -Ilib/include \
+			-o "$dir/page.$at" "$dir/page.$at.cc" -L"$build" -llkdf \
+			-Wl,-rpath,"$build" >"$dir/log" 2>&1
+		ok $? "program $at of check.rst compiles"
+	done
+	judge 1 'race: task "async" and task "async", at .* in operator' \
+		"the race of check.rst" -- "$dir/page.1"
+	grep -F 'lkdf check: give them' "$dir/got" >"$dir/log"
+	grep -qF "$(cat "$dir/log")" Documentation/check.rst
+	ok $? "check.rst has the line that it gives"
+	judge 0 '^lkdf check: nothing was found' "check.rst, with the data" \
+		-- "$dir/page.3"
+else
+	skip "programs of check.rst" "g++ has no thread sanitizer"
+fi
+
 # Programs without a sanitizer: orders and deadlocks.
 compile "${CC:-cc}"
 ok $? "programs without a sanitizer compile"
