@@ -139,7 +139,7 @@ head -c 900 "$small" >"$dir/cut.lkdf"
 less 'trace convert' 'up to offset' --best-effort "$dir/cut.lkdf" -o "$dir/out"
 less 'trace diff' '^  wall ' "$small" tests/fixtures/report/graph.lkdf
 less report '^try: ' "$small"
-less check 'nothing was found' --orders 2 -- "$lkdf" --version
+less check 'nothing was found' --orders 2 -- "$build/examples/hello"
 more report '  0\.4 % *Workers give operations to the kernel' "$small"
 
 "$lkdf" report -v tests/fixtures/report/unknown.lkdf >"$dir/log" &&

@@ -197,14 +197,6 @@ static void pass_by(struct gate *g, struct worker *w, enum gate_pass why)
 	counter_add(w->executor->counters, COUNTER_PASSED, 1);
 }
 
-void gate_begin_body(struct worker *w)
-{
-	struct gate_holder *h = gate_of(w);
-
-	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
-	counter_add(w->executor->counters, COUNTER_GATED, 1);
-}
-
 bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 {
 	bool may_run = true, is_open = false;
