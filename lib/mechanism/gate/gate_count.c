@@ -2,17 +2,7 @@
 /* Counts of a gate: of its tokens, and of bodies with one and without. */
 #include "mechanism/gate/gate.h"
 
-#include "trace/counters.h"
-
 #include <string.h>
-
-void gate_begin_body(struct worker *w)
-{
-	struct gate_holder *h = gate_of(w);
-
-	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
-	counter_add(w->executor->counters, COUNTER_GATED, 1);
-}
 
 static void count_workers(const struct gate *g, struct gate_count *out)
 {

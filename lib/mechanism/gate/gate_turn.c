@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Turns of nodes at a gate: see gate.h. */
+/* Bodies that begin at a gate, and turns of nodes there: see gate.h. */
 #include "mechanism/gate/gate_ring.h"
 
 #include "base/clock.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 bool turn_is_others(const struct gate *g, const struct worker *w)
 {
@@ -57,4 +58,12 @@ void gate_set_home(struct gate *g, int node)
 	lock_take(&g->lock);
 	g->home = node;
 	lock_give(&g->lock);
+}
+
+void gate_begin_body(struct worker *w)
+{
+	struct gate_holder *h = gate_of(w);
+
+	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
+	counter_add(w->executor->counters, COUNTER_GATED, 1);
 }

@@ -228,7 +228,7 @@ static void is_refused(const char *fix, const char *why)
 
 	snprintf(options, sizeof(options), "workers=1,fix=\"%s\"", fix);
 	snprintf(says, sizeof(says), "\"%s\" is refused", fix);
-	is(lkdf_open(options, &rt), -EINVAL, says);
+	is(lkdf_open(options, &rt), -EINVAL, "%s", says);
 	has(lkdf_errmsg(), why, "and it is said what is expected");
 }
 
