@@ -19,16 +19,20 @@ enum lkdf_dlpack_device {
 	LKDF_DLPACK_CUDA = 2, /* kDLCUDA; id: its number in cudart */
 };
 
+struct lkdf_tensor_device {
+	int32_t type, id; /* type: enum lkdf_dlpack_device */
+};
+
+struct lkdf_tensor_type {
+	uint8_t code, bits; /* code: 0 int, 1 unsigned, 2 float */
+	uint16_t lanes; /* 1 */
+};
+
 struct lkdf_tensor {
 	void *data;
-	struct {
-		int32_t type, id; /* type: enum lkdf_dlpack_device */
-	} device;
+	struct lkdf_tensor_device device;
 	int32_t ndim;
-	struct {
-		uint8_t code, bits; /* code: 0 int, 1 unsigned, 2 float */
-		uint16_t lanes; /* 1 */
-	} dtype;
+	struct lkdf_tensor_type dtype;
 	int64_t *shape; /* ndim */
 	int64_t *strides; /* in elements; NULL: rows are whole */
 	uint64_t byte_offset;

@@ -207,6 +207,10 @@ int main(int argc, char **argv)
 	tap_start(120);
 	(void)argc;
 	probe_find(argv[0]);
+	if (access(probe_tool, X_OK)) {
+		printf("1..0 # SKIP there is no tool\n");
+		return 0;
+	}
 	fd = mkstemp(file);
 	must(fd);
 	close(fd);
