@@ -377,16 +377,15 @@ static bool is_mine_aside(uint64_t item, const void *parent)
 	return is_descendant(item, parent);
 }
 
-/* An item below that lies aside at a gate, if there is a token for it. */
+/* An item below that lies aside at a gate runs with a token or without one. */
 static bool dig_gates(struct worker *w, struct task *parent)
 {
 	uint64_t item;
 	int i;
 
-	if (!gate_is_any(w->sched))
-		return false;
 	for (i = 0; i < BACKLOG_TURNS; i++) {
-		if (!gate_dig(w, BACKLOG_TURN, is_mine_aside, parent, &item))
+		if (!gate_dig(w->sched, BACKLOG_TURN, is_mine_aside, parent,
+			      &item))
 			continue;
 		run_item(w, item, parent);
 		return true;
@@ -478,5 +477,9 @@ bool descend(struct worker *w, struct task *parent)
 		return true;
 	if (dig_backlog(w, parent, BACKLOG_LOOK, false))
 		return true;
-	return steal_descendant(w, parent) || dig_gates(w, parent);
+	if (steal_descendant(w, parent))
+		return true;
+	/* A worker without a token leaves such items to others for a while. */
+	return unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL) &&
+	       dig_gates(w, parent);
 }

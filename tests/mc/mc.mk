@@ -7,7 +7,7 @@
 MC_IDLE := $(addprefix lib/sched/,backlog.c deque.c idle.c intake.c joiner.c \
 	mechanism.c notify.c park.c sleep.c tick.c timers.c worker.c) \
 	$(addprefix lib/mechanism/,crew/crew.c crew/crew_place.c due/due.c \
-	gate/gate.c gate/gate_ring.c gate/gate_stuck.c gate/gate_turn.c \
+	gate/gate.c \
 	holdoff/holdoff.c home/home.c nodes/nodes.c part/part.c \
 	part/part_place.c publish/publish.c victims/victims.c)
 

@@ -12,11 +12,10 @@
 
 static _Alignas(LINK_ALIGN) struct link item[NR_ITEMS];
 static struct gate gate;
-static struct gate_node rings[2];
-static uint64_t room[2][NR_GATE_RINGS][ROOM];
+static uint64_t ring[ROOM];
 static _Atomic(uint32_t) nr_now, nr_done, nr_aside;
 static uint32_t nr_items, most; /* of bodies, at once */
-static bool is_away, is_bound;
+static bool is_away;
 
 static void body_ends(void)
 {
@@ -32,25 +31,9 @@ static void body_begins(void)
 	mc_assert(now <= most);
 }
 
-/* Of node 1, where an item of another node is bound to it. */
-static struct gate_item item_of(const struct worker *w, uint64_t it)
-{
-	struct gate_item i = { .item = it,
-			       .why = GATE_PASS_URGENT,
-			       .node = GATE_HERE,
-			       .ring = GATE_NORMAL };
-
-	if (is_bound && it) {
-		i.node = 1;
-		i.ring = GATE_BOUND;
-		mc_assert(w == &workers[1]);
-	}
-	return i;
-}
-
 static void run_one(struct worker *w, uint64_t it)
 {
-	if (!gate_enter(&gate, w, item_of(w, it))) {
+	if (!gate_enter(&gate, w, it, GATE_PASS_FULL)) {
 		a_add(&nr_aside, 1, relaxed);
 		mc_see("aside");
 		return;
@@ -74,41 +57,20 @@ static uint64_t away_ns(const struct worker *w)
 	return is_away && w->id == 0 ? GATE_AWAY_NS : 0;
 }
 
-static void init_rings(void)
-{
-	int i, k;
-
-	for (i = 0; i < 2; i++)
-		for (k = 0; k < NR_GATE_RINGS; k++) {
-			a_store(&rings[i].ring[k].nr, 0, relaxed);
-			rings[i].ring[k].first = 0;
-			rings[i].ring[k].room = ROOM;
-			rings[i].ring[k].at = room[i][k];
-		}
-}
-
-static void init_gate_on(int nr, uint32_t cap, uint32_t items, bool is_spread)
+static void init_gate(int nr, uint32_t cap, uint32_t items)
 {
 	int i;
 
-	init_with(nr, is_spread);
+	init_with(nr, false);
 	for (i = 0; i < NR_ITEMS; i++)
 		item[i].class = CLASS_NORMAL;
-	gate.sched = &sched;
-	gate.look_ticks = GATE_LOOK_NS;
-	gate.patience_ticks = GATE_PATIENCE_NS;
-	gate.turn_ticks = GATE_TURN_NS;
-	gate.turn = GATE_TURN;
-	gate.home = -1;
-	a_store(&gate.kept_for, -1, relaxed);
-	gate.nr_turns = 0;
+	gate_init(&gate, &sched);
 	a_store(&gate.state, gate_make(cap, 0, 0), relaxed);
 	a_store(&gate.looked_at, 0, relaxed);
 	a_store(&gate.lock.word, 0, relaxed);
-	gate.most_running = 0;
-	gate.node = rings;
-	gate.room_most = ROOM;
-	init_rings();
+	gate.first = gate.most_running = 0;
+	gate.ring = ring;
+	gate.room = gate.room_most = ROOM;
 	gate.nr_aside = gate.nr_held = gate.nr_revoked = 0;
 	memset(gate.nr_over, 0, sizeof(gate.nr_over));
 	gate.seen = gate.seen_at = 0;
@@ -119,18 +81,13 @@ static void init_gate_on(int nr, uint32_t cap, uint32_t items, bool is_spread)
 	a_store(&nr_aside, 0, relaxed);
 	nr_items = items;
 	most = cap;
-	is_away = is_bound = false;
+	is_away = false;
 	sched.ops.away_ns = away_ns;
 	mc_name(&gate.state, "gate");
 	mc_name(&gate.lock.word, "lock");
 	mc_name(&gate_of(&workers[0])->gate, "token0");
 	mc_name(&gate_of(&workers[1])->gate, "token1");
 	mc_name(&nr_done, "nr_done");
-}
-
-static void init_gate(int nr, uint32_t cap, uint32_t items)
-{
-	init_gate_on(nr, cap, items, false);
 }
 
 static void init_two(void)
@@ -169,21 +126,6 @@ static void init_away(void)
 	gate.look_ticks = 0;
 }
 
-/* Each on a node of its own. */
-static void init_bound(void)
-{
-	init_gate_on(2, 1, 2, true);
-	is_bound = true;
-}
-
-/* The turn of a node is one body. */
-static void init_turn(void)
-{
-	init_gate_on(2, 1, 3, true);
-	nodes[0].nr_workers = nodes[1].nr_workers = 1;
-	gate.turn = 1;
-}
-
 /* Worker 0 pushes those for others while it is in a body of its own. */
 static void push_rest(uint32_t from)
 {
@@ -198,7 +140,7 @@ static void push_rest(uint32_t from)
 
 static void begin_body(struct worker *w)
 {
-	mc_assert(gate_enter(&gate, w, item_of(w, 0)));
+	mc_assert(gate_enter(&gate, w, 0, GATE_PASS_JOIN));
 	body_begins();
 }
 
@@ -323,14 +265,6 @@ static void holder_is_away(int id)
 	gate_release(&workers[0]);
 }
 
-/* It meets its child while worker 0 has the only token, or none has it. */
-static void run_child(struct worker *w)
-{
-	while (!a_load(&nr_now, relaxed))
-		a_pause();
-	run_one(w, link_item(&item[1]));
-}
-
 static bool is_child(uint64_t it, const void *u)
 {
 	return link_of_item(it) == u;
@@ -339,7 +273,6 @@ static bool is_child(uint64_t it, const void *u)
 /* Worker 1 puts a child of worker 0's body aside, which waits for it. */
 static void join_digs(int id)
 {
-	struct worker *w = &workers[id];
 	uint64_t it;
 
 	if (id) {
@@ -349,88 +282,13 @@ static void join_digs(int id)
 	begin_body(&workers[0]);
 	push_rest(1);
 	until_aside();
-	while (!gate_dig(w, 1, is_child, &item[1], &it))
+	while (!gate_dig(&sched, 1, is_child, &item[1], &it))
 		a_pause();
 	mc_see("dug");
 	body_begins();
 	body_ends();
 	body_ends();
 	gate_release(&workers[0]);
-}
-
-/*
- * Worker 1 waits in a join for a child of its own, which lies aside, and rests
- * without a token until there is one.
- */
-static void join_waits(int id)
-{
-	struct worker *w = &workers[id];
-	uint64_t it;
-
-	if (!id) {
-		begin_body(w);
-		plain_store(&payload, 1);
-		until_aside();
-		body_ends();
-		gate_release(w);
-		return;
-	}
-	run_child(w);
-	if (!a_load(&nr_aside, relaxed))
-		return;
-	while (!gate_dig(w, 1, is_child, &item[1], &it))
-		a_pause();
-	mc_see("waited");
-	run_one(w, it);
-	gate_release(w);
-}
-
-/*
- * A holder on node 0, and an item aside that is bound to node 1, whose worker
- * sleeps perhaps: the holder has no item for itself, and wakes it.
- */
-static void holder_is_far(int id)
-{
-	struct worker *w = &workers[id];
-	uint64_t it;
-
-	if (!id) {
-		begin_body(w);
-		plain_store(&payload, 1);
-		until_aside();
-		body_ends();
-		mc_assert(!gate_next(w, &it));
-		worker_run(w);
-		return;
-	}
-	run_child(w);
-	worker_run(w);
-}
-
-/*
- * The holder has an item of its own left, but its node's turn is over: the item
- * lies aside until worker 1, on another node, has had the token.
- */
-static void turn_is_over(int id)
-{
-	struct worker *w = &workers[id];
-	uint64_t it;
-
-	if (!id) {
-		begin_body(w);
-		plain_store(&payload, 1);
-		worker_push(w, CLASS_NORMAL, link_item(&item[2]));
-		until_aside();
-		body_ends();
-		mc_assert(!gate_next(w, &it) && gate.nr_turns == 1);
-		if (worker_pop(w, &it))
-			run_one(w, it);
-		until_done(2);
-		worker_run(w);
-		return;
-	}
-	run_child(w);
-	worker_run(w);
 }
 
 /* ---- ends ---------------------------------------------------------------- */
@@ -466,12 +324,6 @@ static const struct mc_scenario table[] = {
 	  .must_see = { "aside", "taken back" } },
 	{ ROW("a join digs", 2, 3, init_raised, join_digs),
 	  .must_see = { "aside", "dug" } },
-	{ ROW("a join waits for a token", 2, 3, init_two, join_waits),
-	  .must_see = { "aside", "waited" } },
-	{ ROW("a node's turn is over", 2, 2, init_turn, turn_is_over),
-	  .must_see = { "aside" } },
-	{ ROW("a holder of another node", 2, 3, init_bound, holder_is_far),
-	  .must_see = { "aside" } },
 };
 
 MC_MAIN(table)

@@ -3,8 +3,8 @@
  * A gate: at most cap workers run items of a set. Kinds whose bodies meet in
  * one lock are such a set (task/gate.h): a worker more makes all of them slower
  * there. A worker that meets such an item while all tokens are given puts it
- * aside, into a ring of the gate, and goes on with other work; whoever has a
- * token takes what lies aside one by one when it has nothing else.
+ * aside, into the gate's ring, and goes on with other work; whoever has a token
+ * takes what lies aside one by one when it has nothing else.
  *
  *	worker w meets an item of g
  *
@@ -25,9 +25,8 @@
  *	idle worker, sleeps or stands by for a quota: then the ring is empty,
  *	when it has run nothing of the set between two looks at the inbox.
  *
- * Nothing is lost aside. An item is put aside while all tokens are given, or
- * the free one is kept for another node: then who puts it there tells others.
- * That is decided under the gate's lock, as is giving one up; so a worker
+ * Nothing is lost aside. An item is put aside only while all tokens are given,
+ * and that is decided under the gate's lock, as is giving one up; so a worker
  * that gives its token up sees what was put aside before, and what comes later
  * finds the gate open. An open gate, with items aside and a token free, is a
  * place where work lies as others are: the row below. The thread that opens a
@@ -38,25 +37,9 @@
  *	(B) looks at the park words      (D) looks at all states
  *
  * All four are seq_cst, see park.h. A busy worker looks whenever it looks at
- * its inbox.
- *
- * Each node has rings of its own: by class, one of planned items, and one of
- * items that are bound to it. An item goes to the rings of the node that it has
- * its place on, else to those of the worker that puts it aside. A worker takes
- * from its own node first. From other nodes it takes no bound item, and a
- * planned one where far.h allows it. So an open gate may have nothing for a
- * worker, which sleeps then: the opener tells each node with bound items.
- *
- * Tokens travel as in a cohort lock. A token stays on a node for GATE_TURN
- * bodies or GATE_TURN_NS, and longer while no other node has items. Then its
- * worker gives it up, and it is kept for a node that has some: the one that has
- * the page of the lock's word, where that is known, else the one with most.
- * Until a worker of that node comes, or for GATE_TURN_NS, others do not get it.
- *
- * A join looks for what lies below it, in deques first, then here
- * (task/descend.c), and runs an item with a token only. Where there is none it
- * rests, and comes back after a short nap, so nobody calls it. Joins that wait
- * for tokens wait for no join: a worker that rests has no token.
+ * its inbox. A join digs for what lies below it (task/descend.c), as in
+ * backlogs, and runs that with a token or without one: a join never waits for a
+ * token. Its nap is short, so nobody calls it.
  *
  * A token is taken back from a worker that cannot use it: one that the probe
  * has seen without a CPU, or asleep, for GATE_AWAY_NS; without the probe, or
@@ -69,7 +52,7 @@
  * that holds has lkdf_limit_create().
  *
  *	state, ring, counts	any thread, under lock; anybody looks at state
- *	holder.gate, .since*	that worker, and who takes the token back; both
+ *	holder.gate, .since	that worker, and who takes the token back; both
  *				under the lock of that gate
  *	holder.over		that worker; who tells of gates reads
  *	holder.nr_gated		that worker; who looks for idle holders reads
@@ -81,6 +64,7 @@
 #include "base/lock.h"
 #include "mechanism/rows.h"
 #include "sched/sched.h"
+#include "trace/counters.h"
 
 struct gate;
 
@@ -91,7 +75,6 @@ struct gate_holder {
 	_Atomic(struct gate *) over;
 	_Atomic(uint32_t) nr_gated; /* bodies that it has begun there */
 	uint32_t since; /* of those, when it got the token; under the lock */
-	uint64_t since_ticks; /* and the time then; the same */
 	uint32_t seen; /* of those, when it looked last */
 	int64_t nap_ns;
 };
@@ -117,20 +100,18 @@ static inline struct gate_sched *gate_in(const struct sched *s)
 /* Why a body may not wait aside; FULL where it might. */
 enum gate_pass {
 	GATE_PASS_FULL, /* the ring is full, or there is no memory */
-	GATE_PASS_PART, /* it is bound to a part of a node's workers */
-	GATE_PASS_URGENT,
+	GATE_PASS_JOIN, /* a join, a wait or a spawn runs it on its stack */
+	GATE_PASS_PLACE, /* it belongs to a node */
+	GATE_PASS_PRIORITY, /* a class but NORMAL */
+	GATE_PASS_GOES_ON, /* a continuation */
 	GATE_PASS_DEADLINE,
 	GATE_PASS_CANCELLED, /* it is skipped, or is ALWAYS */
 	NR_GATE_PASSES,
 };
 
 /* A ring begins with room for so many items, and grows up to most. */
-#define GATE_ROOM 64u
+#define GATE_ROOM 256u
 #define GATE_ROOM_MOST 65536u
-
-/* So many bodies, or for so long, while other nodes have items. */
-#define GATE_TURN 64
-#define GATE_TURN_NS 1000000
 
 /* A token is taken back from who has had no CPU for so long. */
 #define GATE_AWAY_NS 50000
@@ -145,37 +126,6 @@ enum gate_pass {
 #define GATE_NAP_MIN_NS 100000
 #define GATE_NAP_MAX_NS 10000000
 
-/* Rings of a node: by class, and two more. */
-enum gate_ring_id {
-	GATE_IDLE = CLASS_IDLE,
-	GATE_NORMAL = CLASS_NORMAL,
-	GATE_HIGH = CLASS_HIGH,
-	GATE_PLANNED, /* far.h says which other nodes may take them */
-	GATE_BOUND, /* to the node */
-	NR_GATE_RINGS
-};
-
-struct gate_ring {
-	_Atomic(uint32_t) nr; /* changed under lock; tell_others() looks */
-	uint32_t first; /* counts on: the oldest item */
-	uint32_t room; /* a power of two; 0: none yet */
-	uint64_t *at;
-};
-
-struct gate_node {
-	struct gate_ring ring[NR_GATE_RINGS];
-};
-
-/* An item that a worker meets, and where it may wait. */
-struct gate_item {
-	uint64_t item; /* 0: it may not, for this reason: */
-	enum gate_pass why;
-	int node; /* GATE_HERE: that of the worker */
-	enum gate_ring_id ring;
-};
-
-#define GATE_HERE (-1)
-
 struct gate {
 	/* Changed under lock; anybody looks: see gate_make(). */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) state;
@@ -185,23 +135,19 @@ struct gate {
 
 	/* Under lock. */
 	_Alignas(CACHE_LINE) struct lock lock;
+	uint32_t first; /* of the ring, counts on: the oldest item */
+	uint32_t room; /* of the ring, a power of two; 0: none yet */
 	uint32_t most_running; /* since somebody read it */
+	uint64_t *ring;
 	uint64_t nr_aside, nr_revoked;
 	uint64_t nr_held; /* bodies with tokens that were given back */
 	uint64_t nr_over[NR_GATE_PASSES]; /* bodies without one */
 	uint64_t seen, seen_at; /* nr_gated of all holders, and ticks */
-	int home; /* the node of the lock's word; -1: not known */
-	/* The node that the free token is kept for, or -1. Anybody looks. */
-	_Atomic(int) kept_for;
-	uint64_t kept_until; /* ticks */
-	uint64_t nr_turns; /* times that a token was kept so */
 
 	/* Set at create, constant afterwards. */
 	struct sched *sched;
-	struct gate_node *node; /* by node */
 	uint32_t room_most;
-	uint64_t look_ticks, patience_ticks, turn_ticks;
-	uint32_t turn; /* GATE_TURN */
+	uint64_t look_ticks, patience_ticks;
 	struct gate *next;
 };
 
@@ -224,7 +170,6 @@ struct gate_count {
 	uint64_t nr_over; /* of those, without one */
 	uint64_t nr_pass[NR_GATE_PASSES]; /* the same, by reason */
 	uint64_t nr_revoked; /* tokens taken back */
-	uint64_t nr_turns; /* tokens kept for another node */
 };
 
 /* cap : 16 | running : 16 | aside : 32 */
@@ -255,8 +200,8 @@ static inline bool gate_is_open(uint64_t state)
 }
 
 /*
- * Zeroed memory; nobody knows it yet. All workers may have tokens. False: there
- * is no memory, or this library was built without gates.
+ * Zeroed memory; nobody knows it yet. All workers may have tokens. False: this
+ * library was built without gates.
  */
 bool gate_init(struct gate *g, struct sched *s);
 
@@ -269,12 +214,6 @@ void gate_free_all(struct sched *s);
 /* Any thread: so many tokens. ex: the thread's executor, or NULL. */
 void gate_limit(struct gate *g, uint32_t cap);
 
-/* Any thread: other kinds have it from now on, so counts begin anew. */
-void gate_reset(struct gate *g);
-
-/* Any thread: the node that has the page of the lock's word; -1: not known. */
-void gate_set_home(struct gate *g, int node);
-
 /*
  * Any thread: what the gate has counted, and its state now. most_running begins
  * anew with gate_read(), and with gate_peek() it does not.
@@ -286,16 +225,26 @@ void gate_peek(struct gate *g, struct gate_count *out);
 const char *gate_pass_text(enum gate_pass pass);
 
 /* This worker only: it begins a body at its gate. */
-void gate_begin_body(struct worker *w);
+static inline void gate_begin_body(struct worker *w)
+{
+	struct gate_holder *h = gate_of(w);
 
-/* This worker only: it has met an item of the set. True: it runs it. */
-bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i);
+	a_store(&h->nr_gated, a_load(&h->nr_gated, relaxed) + 1, relaxed);
+	counter_add(w->executor->counters, COUNTER_GATED, 1);
+}
 
-static inline bool gate_enter(struct gate *g, struct worker *w,
-			      struct gate_item i)
+/*
+ * This worker only: it has met an item of the set. 0: there is none that may
+ * wait, for that reason. True: it runs it.
+ */
+bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
+		       enum gate_pass why);
+
+static inline bool gate_enter(struct gate *g, struct worker *w, uint64_t item,
+			      enum gate_pass why)
 {
 	if (unlikely(a_load(&gate_of(w)->gate, relaxed) != g))
-		return gate_enter_slowly(g, w, i);
+		return gate_enter_slowly(g, w, item, why);
 	gate_begin_body(w);
 	return true;
 }
@@ -336,30 +285,24 @@ static inline bool gate_next(struct worker *w, uint64_t *item)
 bool gate_take_any(struct worker *w, bool is_far, uint64_t *item);
 unsigned gate_has_any(struct worker *w);
 
-/* Is there any gate? */
-static inline bool gate_is_any(const struct sched *s)
-{
-	/* [gate.list] pairs with itself. */
-	return unlikely(a_load(&gate_in(s)->gates, acquire) != NULL);
-}
-
 /* This worker only, whenever it looks at its inbox. True: an item. */
 bool gate_look_around(struct worker *w, uint64_t *item);
 
 static inline bool gate_look(struct worker *w, uint64_t *item)
 {
-	return gate_is_any(w->sched) && gate_look_around(w, item);
+	/* [gate.list] pairs with itself. */
+	return unlikely(a_load(&gate_in(w->sched)->gates, acquire) != NULL) &&
+	       gate_look_around(w, item);
 }
 
 /* Before it sleeps, of what lies behind shut gates: see nap.h. */
 int64_t gate_nap(struct worker *w);
 
 /*
- * This worker only, in a join: an item aside for which fits() says so, with a
- * token, out of nr of each ring; those before it lie behind the others then.
- * False: none of these, or they wait for a token.
+ * Any thread: an item aside for which fits() says so, out of nr of each ring;
+ * those before it lie behind the others then. False: none of these.
  */
-bool gate_dig(struct worker *w, uint32_t nr,
+bool gate_dig(struct sched *s, uint32_t nr,
 	      bool (*fits)(uint64_t item, const void *u), const void *u,
 	      uint64_t *item);
 
