@@ -154,7 +154,7 @@ void cuda_drop_piece(void *dev, struct lkdf_piece *piece)
 	piece->of_driver = NULL;
 }
 
-/* Of a lost device: nobody asks for them any more. */
+/* The device is lost: nobody asks for its pieces any more. */
 void cuda_close_pieces(struct cuda_device *d)
 {
 	struct cuda_piece *p;

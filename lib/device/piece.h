@@ -20,7 +20,7 @@ struct device_piece {
 	struct device *device;
 	bool is_whole; /* all requests are in a region, in their order */
 
-	/* Of the call, by launch. */
+	/* Arrays of the call, indexed by launch. */
 	const struct lkdf_launch **launch;
 	struct lkdf_device_op *op;
 

@@ -78,8 +78,8 @@ struct device_req_ops {
 	 */
 	void (*extend)(void *executor, struct device_region *g);
 	/*
-	 * Of one that leads a piece, see piece.h: the others are added to its
-	 * region, or it has no piece any more.
+	 * A request that leads a piece, see piece.h: the others are added to
+	 * its region, or it has no piece any more.
 	 */
 	void (*complete)(void *executor, struct device_region *g,
 			 struct device_req *r);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Of gcc's calls. */
+/* Constructs in gcc's calls, as bits. */
 #define CANCEL_PARALLEL 1
 #define CANCEL_LOOP 2
 #define CANCEL_SECTIONS 4

@@ -11,8 +11,8 @@
 
 #include "gomp/gomp.h"
 
-/* Of tasks. The thread or task that has begun it frees it, after all of them.
- */
+/* A taskgroup. The thread or task that has begun it frees it, once all of its
+ * tasks have ended. */
 struct task_group {
 	_Atomic(uint32_t) is_cancelled; /* any of its tasks sets */
 	/* Set at the beginning, constant afterwards. */

@@ -94,8 +94,8 @@ static unsigned limit_dynamic(unsigned nr)
 }
 
 /*
- * Of a limit all regions under way have a part: the thread that meets this one,
- * and as many more as are left. They are given back by give_threads().
+ * All regions that run share one limit. This one gets the thread that begins it
+ * and as many more as are left; give_threads() returns them.
  */
 static unsigned take_threads(struct team *t, unsigned nr)
 {
