@@ -432,11 +432,14 @@ static void resolve_here(struct executor *ex, struct kernel_req *r)
 	const uint32_t *succ = graph_succ(f->graph, &f->recs[index], &nr);
 
 	end_given(ex, r);
-	for (i = 0; i < nr; i++)
-		arrive_given(ex, f, succ[i]);
-	/* [frame.resolved] what it did; those behind it are to come. */
+	/*
+	 * [frame.resolved] what it did. Those behind it are still to come: a
+	 * worker may resolve them, and end the run, as soon as they are told.
+	 */
 	was = a_sub(&f->remaining, 1, acq_rel);
 	check(was > 1);
+	for (i = 0; i < nr; i++)
+		arrive_given(ex, f, succ[i]);
 	ex->now = now;
 }
 
