@@ -186,6 +186,18 @@ judge 0 'may block, as "waits", ran in line' "serial=no and final" \
 judge 0 'a gang was refused .-EOPNOTSUPP.' "a gang" -- "$orders" gang 0
 judge 125 'nothing was checked: true has opened no runtime, or its library' \
 	"a program without a runtime" -- true
+judge 125 'lkdf is not compiled with -fsanitize=thread' \
+	"names of sanitizers in a program's texts mean nothing" -- "$build/lkdf" --version
+echo 'int main(void) { return 0; }' >"$dir/plain.c"
+if gcc -fsanitize=address -o "$dir/plain" "$dir/plain.c" 2>"$dir/log"; then
+	judge 125 'plain has the address sanitizer, not' "the address sanitizer" \
+		-- "$dir/plain"
+	cp "$dir/plain" "$dir/stripped" && strip "$dir/stripped"
+	judge 125 'stripped has the address sanitizer, not' "of a stripped program" \
+		-- "$dir/stripped"
+else
+	skip "the address sanitizer" "gcc has none"
+fi
 judge 2 'which command' "no command"
 judge 2 '.-patience: expected 0 to 86400' "a patience that is none" \
 	--patience -1 -- "$orders" stuck 0

@@ -8,6 +8,7 @@
 #include "check/report.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "probe/elf_symbol.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -99,26 +100,30 @@ static const char *find_program(const char *name, char *path)
 	return NULL;
 }
 
-/* The file; NULL: it is not to be read. */
-static char *read_all(int fd, size_t size)
-{
-	char *bytes = malloc(size);
-	size_t used = 0;
-	ssize_t n = 1;
+/* What it is compiled with, by the names that a sanitizer's calls have. */
+struct sanitizers {
+	bool has_tsan, has_asan;
+};
 
-	while (bytes && used < size && n > 0) {
-		n = read(fd, bytes + used, size - used);
-		used += n > 0 ? (size_t)n : 0;
-	}
-	if (used == size)
-		return bytes;
-	free(bytes);
-	return NULL;
+static void look_at_name(void *u, const struct elf_name *n)
+{
+	struct sanitizers *s = u;
+
+	s->has_tsan |= !strcmp(n->text, "__tsan_init");
+	s->has_asan |= !strcmp(n->text, "__asan_init");
 }
 
-static bool has_word(const char *bytes, size_t size, const char *word)
+/* Those of dynamic symbols first: a stripped program has no others. */
+static void look_at_names(const char *name, struct sanitizers *s)
 {
-	return memmem(bytes, size, word, strlen(word)) != NULL;
+	struct elf_file f;
+	char path[PATH_MAX];
+
+	if (!realpath(name, path) || elf_open(0, path, &f))
+		return;
+	elf_each(&f, true, look_at_name, s);
+	elf_each(&f, false, look_at_name, s);
+	elf_close(&f);
 }
 
 /* Sees what it is compiled with. 0 or an exit code. */
@@ -127,33 +132,20 @@ static int look_at_program(struct checking *c)
 	struct cli_error e = { verb, CLI_USAGE, NULL, "lkdf check --help" };
 	char path[PATH_MAX];
 	const char *name = find_program(c->argv[0], path);
-	int fd = name ? open(name, O_RDONLY | O_CLOEXEC) : -1;
+	struct sanitizers s = { 0 };
 	struct stat st;
-	char *bytes;
-	bool is_asan;
 
 	/* It is said when it starts. */
-	if (fd < 0)
+	if (!name || stat(name, &st) || !st.st_size || access(name, R_OK))
 		return 0;
-	if (fstat(fd, &st) || !st.st_size) {
-		close(fd);
-		return 0;
-	}
-	if (st.st_mode & (S_ISUID | S_ISGID)) {
-		close(fd);
+	if (st.st_mode & (S_ISUID | S_ISGID))
 		return cli_fail(&e,
 				"%s is a set-user-ID program, which reads no "
 				"LKDF_ variables",
 				name);
-	}
-	bytes = read_all(fd, (size_t)st.st_size);
-	close(fd);
-	if (!bytes)
-		return 0;
-	c->has_tsan = has_word(bytes, (size_t)st.st_size, "__tsan_init");
-	is_asan = has_word(bytes, (size_t)st.st_size, "__asan_init");
-	free(bytes);
-	if (is_asan)
+	look_at_names(name, &s);
+	c->has_tsan = s.has_tsan;
+	if (s.has_asan)
 		fprintf(stderr,
 			"lkdf check: %s has the address sanitizer, not "
 			"the thread sanitizer: orders and deadlocks are "

@@ -60,8 +60,7 @@ static struct lkdf_kind *make(struct lkdf *rt, const char *name, lkdf_fn fn)
 	struct lkdf_kind_attr a = { .size = sizeof(a), .name = name, .fn = fn };
 	struct lkdf_kind *k = NULL;
 
-	lkdf_kind_create(rt, &a, &k);
-	return k;
+	return lkdf_kind_create(rt, &a, &k) ? NULL : k;
 }
 
 int main(void)
@@ -80,7 +79,7 @@ int main(void)
 	j.square = make(rt, "square", square);
 	t.kind = make(rt, "start", start);
 	t.arg = &j;
-	rc = lkdf_submit(rt, NULL, &t, &done);
+	rc = j.square && t.kind ? lkdf_submit(rt, NULL, &t, &done) : -1;
 	if (!rc)
 		rc = lkdf_event_wait(done, -1);
 	if (rc)
