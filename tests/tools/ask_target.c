@@ -138,13 +138,29 @@ static void be_in_calls(void)
 	start_fn(rt, "parent", wait_child, NULL);
 }
 
+/* No signal but the last one gets through: state D. */
+static int wait_exec(struct lkdf_ctx *c, void *arg)
+{
+	pid_t child = vfork();
+
+	(void)c;
+	(void)arg;
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+	return 0;
+}
+
 static void be_asleep(void)
 {
-	struct lkdf *rt = open_one("workers=3");
+	struct lkdf *rt = open_one("workers=4");
 
 	start_fn(rt, "writer", write_pipe, NULL);
 	start_fn(rt, "joiner", join_thread, NULL);
 	start_fn(rt, "waiter", wait_condition, NULL);
+	start_fn(rt, "execer", wait_exec, NULL);
 }
 
 static void be_stuck(int nr)

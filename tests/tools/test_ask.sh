@@ -98,19 +98,21 @@ for options in LKDF_ASK=1 LKDF_ASK=0; do
 	stop_target KILL
 done
 
-# All three bodies sleep.
+# All four bodies sleep.
 # shellcheck disable=SC2317
 why_has_sleeps() {
 	"$lkdf" why -p "$pid" >"$dir/log" 2>&1
 	grep -q 'writes: descriptor' "$dir/log" &&
 		grep -q 'waits for the end of thread' "$dir/log" &&
+		grep -q 'uninterruptible' "$dir/log" &&
 		grep -q 'sleeps on the futex word' "$dir/log"
 }
 start_target "$target" sleeps
 await why_has_sleeps
-holds 'worker [0-2], thread [0-9]*: writes: descriptor [0-9]*, pipe:.[0-9]'
-holds 'worker [0-2], thread [0-9]*: waits for the end of thread [0-9]* ('
-holds 'worker [0-2], thread [0-9]*: sleeps on the futex word 0x[0-9a-f]'
+holds 'worker [0-3], thread [0-9]*: writes: descriptor [0-9]*, pipe:.[0-9]'
+holds 'worker [0-3], thread [0-9]*: waits for the end of thread [0-9]* ('
+holds 'worker [0-3], thread [0-9]*: sleeps on the futex word 0x[0-9a-f]'
+holds 'worker [0-3], thread [0-9]*, uninterruptible: waits for the exec or the exit of its vfork'
 ! grep -q 'waits for the lock' "$dir/log"
 ok $? 'a condition has no holder' "$dir/log"
 stop_target KILL

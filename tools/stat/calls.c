@@ -55,6 +55,8 @@ static const struct call {
 	{ SYS_select, "select", "polls descriptors", WHAT_NOTHING },
 	{ SYS_epoll_wait, "epoll_wait", "polls", WHAT_FD },
 	{ SYS_pause, "pause", "waits for a signal", WHAT_NOTHING },
+	{ SYS_vfork, "vfork", "waits for the exec or the exit of its vfork",
+	  WHAT_NOTHING },
 #endif
 	{ SYS_rt_sigtimedwait, "rt_sigtimedwait", "waits for a signal",
 	  WHAT_NOTHING },
@@ -166,6 +168,13 @@ static void tell_call(struct call_seen *x, int pid, const char *line)
 	if (sscanf(line, "%ld %llx %llx %llx", &nr, &arg[0], &arg[1], &arg[2]) <
 	    1)
 		return;
+	/* A page fault, or an exception: /proc has -1 as its number. */
+	if (nr < 0) {
+		snprintf(x->text, sizeof(x->text),
+			 "waits in the kernel outside of system calls, as in a "
+			 "page fault");
+		return;
+	}
 	while (c < end && c->nr != nr)
 		c++;
 	if (c == end) {
