@@ -92,8 +92,8 @@ all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)
 # The main job: duplicates in a real directory tree.
 DIR ?= /usr/share
 run: ## install what is missing, build, find duplicates in DIR=/usr/share
-	@echo 'Builds lkdf, which takes minutes of CPU time when it is new, and finds'
-	@echo 'files of equal content below $(DIR). It changes none of them.'
+	@echo 'Builds lkdf (3 minutes of CPU time, once), finds equal files in $(DIR) (10 s).'
+	@echo 'It installs packages that are missing, as root only, and changes none of the files.'
 	$(Q).ci/deps build
 	$(Q)$(MAKE) -s $(JOBS) QUIET=1 --no-print-directory all $(BUILD)/examples/dupes
 	@echo
@@ -107,6 +107,16 @@ run: ## install what is missing, build, find duplicates in DIR=/usr/share
 	@echo
 	@echo 'More: $(BUILD)/examples/dupes --help, $(BUILD)/lkdf --help,'
 	@echo '      $(BUILD)/lkdf doctor, make check, README.md'
+
+.PHONY: demo
+demo: ## the tool alone, and its report of Documentation/demo.lkdf
+	$(Q)$(MAKE) -s $(JOBS) QUIET=1 --no-print-directory $(LKDF_BIN)
+	$(Q)tools/native.sh $(LKDF_BIN)
+	$(Q)$(LKDF_BIN) report Documentation/demo.lkdf
+
+.PHONY: demo-recording
+demo-recording: $(LKDF_BIN) $(BUILD)/examples/guide/offers ## Documentation/demo.lkdf anew, and README's lines of it
+	$(Q)tools/report/demo.sh $(BUILD)
 
 .PHONY: tour
 tour: ## where bytes lie, and more to find: what lkdf report says of it

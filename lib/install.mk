@@ -29,7 +29,7 @@ INSTALL_SCHEMAS := $(sort $(wildcard Documentation/schema/*.json))
 SCHEMADIR ?= $(PREFIX)/share/lkdf/schema
 # The pages as they are, with their folders: a link leads where it does here.
 INSTALL_PAGES := README.md $(sort $(wildcard LICENSES/*)) $(sort $(wildcard $(addprefix \
-	Documentation/,*.rst *.png *.svg internals/*.rst)))
+	Documentation/,*.rst *.png *.svg *.lkdf internals/*.rst)))
 INSTALL_EXAMPLES := $(sort $(filter-out %.mk,$(wildcard \
 	Documentation/examples/*.* Documentation/examples/*/*.*)))
 

@@ -45,9 +45,18 @@ def is_title(text, at):
         re.match(rf' {{{margin + 1},}}\S', lines[1]) is not None)
 
 
-def check(path, sentence):
+def read(path):
+    """The text of a file; programs and outputs of a page in Markdown are blank."""
     with open(path, encoding='utf-8') as f:
         text = f.read()
+    if path.endswith('.md'):
+        text = re.sub(r'(?ms)^```.+?^```$',
+                      lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
+    return text
+
+
+def check(path, sentence):
+    text = read(path)
     found = False
     for m in sentence.finditer(text):
         if m.group(2).endswith('?'):
