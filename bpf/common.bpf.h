@@ -90,7 +90,7 @@ struct user_regs {
 #define LKDF_NO_SLOT 0xffffffffu
 #define LKDF_NR_STACKS 1024
 
-/* Of a registered thread; goes with it. */
+/* A registered thread has it; it goes with the thread. */
 struct thread {
 	__u32 slot; /* or LKDF_NO_SLOT: it is about to end */
 	__u32 gen;
@@ -194,7 +194,7 @@ static inline struct lkdf_probe_slot *get_slot(const struct thread *t)
 	return bpf_map_lookup_elem(&slots, &slot);
 }
 
-/* Of a thread that is in a system call. Not a futex call: false. */
+/* For a thread that is in a system call. Not a futex call: false. */
 struct futex_call {
 	__u64 word; /* 0: not known which */
 	bool waits; /* or it wakes */
@@ -243,8 +243,9 @@ static inline __u64 hide(const struct thread *t, __u64 word)
 }
 
 /*
- * Of the body that the current thread runs, whose memory is there; 0: none, or
- * it cannot be read. Of the one that is about to run it is not there yet.
+ * The facts of the body that the current thread runs, whose memory is there; 0:
+ * none, or it cannot be read. For the one that is about to run it is not there
+ * yet.
  */
 static inline __u32 kind_of(const struct thread *t)
 {

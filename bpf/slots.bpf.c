@@ -11,7 +11,7 @@
 #define ENOSPC 28
 #define EDQUOT 122
 
-/* Of user namespaces within each other the kernel takes 32. */
+/* The kernel takes 32 user namespaces within each other. */
 #define MAX_LEVELS 32
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -25,7 +25,7 @@ const volatile bool takes_stacks = true;
 /* Where a payer is counted differs from start to start. */
 const volatile __u64 seed = 1;
 
-/* Of the last beat, in BEAT_JIFFIES. */
+/* The time of the last beat, in BEAT_JIFFIES. */
 __u64 beat_turn;
 
 /* By slot: 1, it is somebody's. No queue: Linux 6.1 has none for a program that

@@ -36,7 +36,8 @@ struct region {
 	/* Under part.lock: counted in bell->nr_stale. */
 	bool is_stale;
 
-	/* Of the one refresh at a time: counters of the block being counted. */
+	/* For the one refresh at a time: counters of the block being
+	 * counted. */
 	u32 *acc;
 };
 

@@ -62,7 +62,7 @@ int foreign_memfd(int pid, const char *number, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%.10s", pid, number);
 	n = readlink(path, link, sizeof(link) - 1);
-	/* Of another group its links may not be read, though the list may. */
+	/* The links of another group may not be read, though the list may. */
 	if (n < 0 && (errno == EACCES || errno == EPERM))
 		return -errno;
 	link[n < 0 ? 0 : n] = '\0';

@@ -25,7 +25,7 @@ size_t utf8_size(const uint8_t *p, size_t left)
 	return n;
 }
 
-/* Of a character that is UTF-8. */
+/* For a character that is UTF-8. */
 static int is_order(const uint8_t *p)
 {
 	if (*p < 0x20 || *p == 0x7f)

@@ -29,7 +29,7 @@
 #define LKDF_PROBE_ABI_MAJOR 1
 #define LKDF_PROBE_ABI_MINOR 3
 
-/* Of one lkdf_probe_register: ranges of its own words. */
+/* For one lkdf_probe_register: ranges of its own words. */
 #define LKDF_PROBE_OWN 2
 
 /* Slots of a word's table that are looked at for it. */

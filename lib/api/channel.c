@@ -94,7 +94,7 @@ static int check_wait(const char *what, int64_t timeout_ns)
 	return border_timeout(what, timeout_ns);
 }
 
-/* Of the body that runs on this thread of the blocking pool, or NULL. */
+/* The body that runs on this thread of the blocking pool, or NULL. */
 static const struct lkdf_scope *scope_here(void)
 {
 	const struct executor *ex = thread_self()->executor;

@@ -75,7 +75,7 @@ static int add_to_graph(struct lkdf_graph *g, struct lkdf_kind *k,
 	return likely(rc >= 0) ? rc : graph_broken(g, rc);
 }
 
-/* Of the task just added; its number again. */
+/* For the task just added; returns its number again. */
 static __attribute__((noinline)) int add_uses(struct lkdf_graph *g, int task,
 					      const struct lkdf_use *use,
 					      unsigned nr)
@@ -287,7 +287,7 @@ int lkdf_graph_seal(struct lkdf_graph *g, struct lkdf_diag *why)
 	return graph_seal(g, why);
 }
 
-/* Of a run of any sort; a stream looks at max_waves itself. */
+/* It serves runs of any sort; a stream looks at max_waves itself. */
 static int check_waves(const struct lkdf_graph *g, const struct lkdf_run *r)
 {
 	if (r->pad)

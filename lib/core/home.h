@@ -15,10 +15,10 @@
  * mechanism/part/part.h. */
 #define HOME_PART 0x8000u
 
-/* Of a kernel: that device, whose number takes the place of the node's. */
+/* For a kernel: that device, whose number takes the place of the node's. */
 #define HOME_DEVICE 0x4000u
 
-/* Of a kernel: the node or part was asked for, and not made a guess at. */
+/* For a kernel: the node or part was asked for, and not made a guess at. */
 #define HOME_HOST 0x2000u
 
 #define HOME_NUMBER 0x1ffeu
@@ -64,7 +64,7 @@ static inline unsigned home_device(uint16_t home)
 	return (home & HOME_NUMBER) >> 1;
 }
 
-/* Of a home that is neither part nor device. */
+/* For a home that is neither part nor device. */
 static inline int home_node(uint16_t home)
 {
 	return ((home & HOME_NUMBER) >> 1) - 1;

@@ -41,7 +41,7 @@ struct lkdf_stats_slice;
 struct task;
 struct worker;
 
-/* Of tasks with TASK_OWNED, and of bodies whose context has an owner. */
+/* For tasks with TASK_OWNED, and for bodies whose context has an owner. */
 struct owner_ops {
 	/* The object of the task whose body runs. NULL: no memory. */
 	struct task *(*create)(struct lkdf_ctx *c);
@@ -142,7 +142,7 @@ struct kind_ops {
 	 */
 	bool (*goes_home)(struct executor *ex, struct task *t);
 
-	/* Of tasks with REC_FOLLOWS; NULL: the sort has none. */
+	/* For tasks with REC_FOLLOWS; NULL: the sort has none. */
 	const struct chain_ops *chain;
 };
 

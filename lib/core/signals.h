@@ -20,7 +20,7 @@ bool signals_want_kinds(const struct lkdf *rt);
 void signals_enter(struct executor *ex);
 void signals_enter_worker(struct worker *w);
 
-/* Of all workers: adds the facts of the last window. */
+/* For all workers: adds the facts of the last window. */
 void signals_tell(struct lkdf *rt, struct lkdf_facts *out);
 
 /* For so long its thread has had no CPU, or slept; see sched_ops. */

@@ -16,7 +16,7 @@
 /* A launch blocks when 1022 commands lie in its stream, and a word behind each
  * kernel is one, too. */
 #define QUEUE_OPS 510
-/* Of registers and of a block's memory, as they are dealt out. */
+/* Units of registers and of a block's memory, as they are dealt out. */
 #define REGISTER_GRAIN 256
 #define SHARED_GRAIN 128
 #define OLD_SHARED_GRAIN 256
@@ -126,7 +126,7 @@ static void get_unit(const struct cuda_device *d, struct lkdf_device_info *out)
 	out->register_grain = REGISTER_GRAIN;
 	out->unit_shared = attr_number(d, CU_ATTR_UNIT_SHARED);
 	out->shared_grain = d->arch < 80 ? OLD_SHARED_GRAIN : SHARED_GRAIN;
-	/* Of all that a driver of CUDA 12 knows, one is in two parts. */
+	/* Among the cards that CUDA 12 knows, one sort is in two parts. */
 	out->unit_parts = d->arch == 60 ? 2 : 4;
 	out->shared_reserved = attr_number(d, CU_ATTR_SHARED_RESERVED);
 }

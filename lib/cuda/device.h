@@ -92,7 +92,7 @@ struct cuda_watch {
 };
 
 /*
- * Of the device and those that were adopted from it, for calls that wait for
+ * For the device and those that were adopted from it, for calls that wait for
  * all kernels of the card. The last of them frees it.
  */
 struct cuda_card {

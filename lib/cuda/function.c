@@ -25,7 +25,7 @@ static cu_result ask_number(const struct cuda_device *d, unsigned what,
 	return r;
 }
 
-/* Of the first parameter that is none the driver says that it is no value. */
+/* The driver says of the first parameter that is none that it is no value. */
 static int ask_params(const struct cuda_device *d, struct cuda_known *k)
 {
 	size_t offset, size;

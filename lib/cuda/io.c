@@ -13,7 +13,7 @@
 
 /* ---- the thread --------------------------------------------------------- */
 
-/* Of a card that is lost the bytes of the host are the program's again. */
+/* When a card is lost, the bytes of the host are the program's again. */
 static cu_result carry_job(const struct cuda_io *io, const struct cuda_job *j,
 			   const char **call)
 {

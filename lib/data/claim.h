@@ -70,7 +70,7 @@ static inline bool claim_sane(const struct claim *c)
 	       c->ops->free;
 }
 
-/* Of a use that stands for itself. */
+/* For a use that stands for itself. */
 static inline struct claim *use_claim(struct use *u)
 {
 	return container_of(u - u->stands_for, struct claim, use[0]);

@@ -59,7 +59,7 @@ void facts_placed(struct executor *ex, struct lkdf_data *d, int node);
 /* So with a block of a planned graph, each time. */
 void facts_followed(struct executor *ex, struct lkdf_data *d, int node);
 
-/* Of lkdf_describe(): which tier it is; why there is no better one, or "". */
+/* For lkdf_describe(): which tier it is; why there is no better one, or "". */
 const char *facts_tier(const struct lkdf *rt);
 const char *facts_why(const struct lkdf *rt);
 

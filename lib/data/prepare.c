@@ -130,7 +130,8 @@ static int absorb_use(struct use *main, struct use *u)
 	return 0;
 }
 
-/* Of the whole, before uses of its parts; even for a weak one of those. */
+/* The whole comes first, before uses of its parts; even for a weak one of
+ * those. */
 static struct use *add_hidden(struct claim *c, struct use *u)
 {
 	struct use *h = &c->use[c->nr_all++];

@@ -268,8 +268,8 @@ void use_publish(struct use *u, int error, struct failure *failure);
 void domain_combine(struct domain *d);
 
 /*
- * Of the layer above. Combines the copies, then calls var_combined(); a
- * reduction that is not combined is forgotten.
+ * It belongs to the layer above. Combines the copies, then calls
+ * var_combined(); a reduction that is not combined is forgotten.
  */
 void var_combine(struct executor *ex, struct var *v);
 void var_combine_now(struct var *v);

@@ -12,7 +12,8 @@
 #include "device/code.h"
 #include "device/request.h"
 
-/* Of one code for one device; the launcher's, but where it says otherwise. */
+/* It describes one code for one device; the launcher's, but where it says
+ * otherwise. */
 struct device_build {
 	struct device *device;
 	struct device_code *code;

@@ -42,7 +42,7 @@ struct device_copy {
 int copies_pin(struct device *d, struct device_operand *o);
 
 /*
- * Of a pinned copy that is to be filled: from that of the whole, where the
+ * For a pinned copy that is to be filled: from that of the whole, where the
  * device copies within itself; source is pinned, too, or NULL. Back when it is
  * filled, or is not to be.
  */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of what is free: more of managed memory may hang a card. */
+/* A share of what is free: more of managed memory may hang a card. */
 #define MANAGED_PERCENT 90
 
 /* ---- memory ------------------------------------------------------------- */

@@ -45,7 +45,7 @@ struct held_call {
 	struct blocking_item item;
 	struct held_call *next; /* hungry */
 
-	/* Of the launcher, until it is over. */
+	/* The launcher's, until it is over. */
 	int error;
 	char why[DEVICE_WHY];
 	_Atomic(uint32_t) is_over; /* a futex */

@@ -148,7 +148,7 @@ bool offhost_is_newer(struct copies *c, uint32_t part);
 
 /* ---- the launcher of d -------------------------------------------------- */
 
-/* Of the bytes now. */
+/* The version of the bytes now. */
 uint64_t offhost_version(struct copies *c, uint32_t part);
 
 /* Copies of the whole from that version on have what the part is now. */

@@ -51,7 +51,7 @@ enum pins_way {
 	PINS_WAYS
 };
 
-/* Of a data, in its struct copies. */
+/* A data has it, in its struct copies. */
 struct pinned {
 	/* Set when made, constant afterwards: bytes of the whole; 0: it has
 	 * none, ever. */
@@ -65,7 +65,7 @@ struct pinned {
 	_Atomic(uint64_t) asked, on;
 };
 
-/* Of a device. */
+/* A device has it. */
 struct pins {
 	struct device_pin *bucket[PINS_BUCKETS];
 	uint64_t bytes;

@@ -48,7 +48,8 @@ struct device_operand {
 	bool is_filled; /* the copy has the bytes already */
 };
 
-/* Of the layer above. executor: as the launcher's items are run with. */
+/* It belongs to the layer above. executor: as the launcher's items are run
+ * with. */
 struct device_req_ops {
 	bool (*is_cancelled)(const struct device_req *r);
 
@@ -73,7 +74,7 @@ struct device_req_ops {
 	void (*over)(void *executor, struct device_req *r);
 
 	/*
-	 * Of one that leads, see region.h: there is room in its region; it has
+	 * For one that leads, see region.h: there is room in its region; it has
 	 * failed, and so have those that depend on it.
 	 */
 	void (*extend)(void *executor, struct device_region *g);

@@ -22,7 +22,7 @@ struct device_slot;
 #define DEVICE_ROWS 64
 #define DEVICE_WAIT_ROW (DEVICE_ROWS - 1)
 
-/* Of what a slot stands for. */
+/* The operation that a slot stands for. */
 struct device_row_op {
 	uint64_t begin; /* ticks */
 	uint64_t value; /* as in lkdf_stats_slice */

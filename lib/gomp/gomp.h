@@ -104,7 +104,7 @@ struct share {
 	_Atomic(uint32_t) nr_turns;
 };
 
-/* Of one thread. */
+/* A thread has it for itself. */
 struct tally {
 	/* Tasks; that thread writes, others look. */
 	_Alignas(CACHE_LINE) _Atomic(uint64_t) nr_made;
@@ -155,8 +155,8 @@ struct team {
 	/* A team of one: tasks whose end waits for an event of the program. */
 	struct detach *detached;
 
-	/* A team of several: where all threads begin. Of one: each construct in
-	 * turn. */
+	/* A team of several: where all threads begin. For one: each construct
+	 * in turn. */
 	struct share first;
 
 	/* The outermost team: what nr_more of those below is. */
@@ -312,7 +312,7 @@ static inline bool share_take_own(struct share *s, uint64_t *at)
 }
 
 /*
- * Of one that is plain. An addition does not fail, whoever else takes some; it
+ * For one that is plain. An addition does not fail, whoever else takes some; it
  * goes beyond the last chunk at most once for each thread.
  */
 static inline bool share_take_plain(struct share *s, uint64_t *begin,
@@ -336,7 +336,7 @@ static inline bool share_take_plain(struct share *s, uint64_t *begin,
 	return true;
 }
 
-/* Of an ordered one: what was taken before is over for this thread. */
+/* For an ordered one: what was taken before is over for this thread. */
 void share_pass(struct share *s);
 void share_wait_turn(struct share *s);
 
@@ -345,8 +345,8 @@ void share_wait_turn(struct share *s);
 int kinds_make(struct pool *p);
 void kinds_put(struct pool *p);
 
-/* Of tasks of a function that have so many bytes; *room: that it has. NULL:
- * none has so many. */
+/* The kind for tasks of a function that have so many bytes; *room: what it has.
+ * NULL: none has so many. */
 struct lkdf_kind *kinds_find(struct pool *p, void (*fn)(void *data),
 			     size_t size, uint32_t *room);
 

@@ -79,7 +79,7 @@ bool GOMP_teams4(unsigned least, unsigned most, unsigned limit, bool is_first)
 	return true;
 }
 
-/* Of programs of gcc before 12. */
+/* For programs of gcc before 12. */
 void GOMP_teams(unsigned nr, unsigned limit)
 {
 	(void)nr;

@@ -10,11 +10,11 @@
 
 #define NAME_ROOM 64
 
-/* Of a function that gcc has made: "f, region 1", "f, task 2". */
+/* The name of a function that gcc has made: "f, region 1", "f, task 2". */
 const char *name_region(const void *fn);
 const char *name_task(const void *fn);
 
-/* Of the construct from which a call returns there: "f, line 7, region 1". */
+/* The construct from which a call returns there: "f, line 7, region 1". */
 const char *name_loop(const void *from);
 
 #endif

@@ -21,7 +21,7 @@ static struct {
 /* 1 + the place that this thread is bound to; 0: to none of them yet. */
 static __thread unsigned here __attribute__((tls_model("initial-exec")));
 
-/* Of libgomp; it was loaded after us. */
+/* The function of libgomp, which was loaded after us. */
 static int ask_next(const char *name, int argument)
 {
 	void *found = dlsym(RTLD_NEXT, name);

@@ -134,7 +134,7 @@ static uintptr_t find_original(const struct reduction *r, uintptr_t offset)
 	return r->variable[i].address;
 }
 
-/* Of the first nr_originals the variable itself follows, behind all nr. */
+/* For the first nr_originals the variable itself follows, behind all nr. */
 void GOMP_task_reduction_remap(size_t nr, size_t nr_originals, void **address)
 {
 	const struct reduction *r;

@@ -5,7 +5,7 @@
 
 #include "gomp/gomp.h"
 
-/* Of GOMP_task(). */
+/* Flags of GOMP_task(). */
 #define TASK_FINAL 2u
 #define TASK_DEPEND 8u
 #define TASK_UP 0x100u

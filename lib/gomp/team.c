@@ -16,7 +16,7 @@
 
 __thread struct self gomp_self __attribute__((tls_model("initial-exec")));
 
-/* Of a thread outside of all regions. */
+/* A thread outside of all regions has it. */
 static __thread struct team outside __attribute__((tls_model("initial-exec")));
 
 struct team *team_start(void)

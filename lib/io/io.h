@@ -48,7 +48,7 @@ struct io_req {
 	int32_t came; /* in a chain */
 	enum io_next how; /* one done ahead */
 
-	/* Of the body that began it, while recording; 0: nobody records. */
+	/* The body that began it, while recording; 0: nobody records. */
 	uint64_t begin_ticks, begin_by;
 };
 
@@ -114,7 +114,7 @@ void io_issue_call(struct executor *ex, struct io_req *r);
 void io_run(struct executor *ex, struct io_req *r);
 void io_run_in_pool(void *executor, struct blocking_item *item);
 
-/* Of io_kinds, see core/ops.h. */
+/* For io_kinds, see core/ops.h. */
 int io_begin(struct lkdf_ctx *c, void *arg);
 bool io_ended(struct executor *ex, struct task *t);
 bool io_goes_home(struct executor *ex, struct task *t);

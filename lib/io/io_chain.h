@@ -6,7 +6,7 @@
  * it and waits for nothing else, and that is an operation too.
  *
  * The kernel goes on where the leader has failed, but for transfers and CLOSE:
- * these alone lead. Of a chain all is taken before the first task ends; then
+ * these alone lead. All of a chain is taken before the first task ends; then
  * every other task starts as ever, and finds what came of its operation. Work
  * that the kernel has left undone, as behind a short read, is done as ever,
  * too.

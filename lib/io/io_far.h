@@ -24,7 +24,7 @@
 
 #include "sched/worker.h"
 
-/* Of one node. */
+/* A node has it. */
 struct io_unattended {
 	/* Any thread: 0 or IO_UNATTENDED, with who looks after it above that.
 	 */

@@ -31,7 +31,7 @@ enum step {
 
 /* ---- the operation ------------------------------------------------------ */
 
-/* Of one connection, or of no consequence: the next one may do. */
+/* It concerns one connection, or is of no consequence: the next one may do. */
 static bool is_passing(const struct io_req *r, int64_t res)
 {
 	switch (res) {

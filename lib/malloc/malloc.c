@@ -15,7 +15,7 @@
 #define PAGE 4096
 
 /*
- * Of a thread that has none yet, and of one that ended: no bin holds any, and
+ * For a thread that has none yet, and for one that ended: no bin holds any, and
  * nothing is a block of their heap. So nobody has to ask.
  */
 static struct heap no_heap;

@@ -70,7 +70,7 @@ struct lkdf_mpi {
 	unsigned nr_under_way; /* requests and posts */
 	bool is_polled; /* the runtime has the poller */
 
-	/* Of the poller. */
+	/* The poller's. */
 	MPI_Request *requests;
 	MPI_Status *statuses;
 	struct waiter *waiters;
@@ -87,7 +87,7 @@ int mpi_poll(void *u);
  */
 int mpi_start(struct lkdf_mpi *m);
 
-/* Of a request that is complete: the recording has a bar for it. */
+/* For a request that is complete: the recording has a bar for it. */
 void mpi_record(struct lkdf_mpi *m, const struct waiter *w,
 		const MPI_Status *status);
 
@@ -106,7 +106,8 @@ void mpi_name(struct lkdf_event e, const struct told *t, unsigned nr_more);
 /* Room for nr elements in an array that *at points to; false: no memory. */
 bool mpi_room(void *at, unsigned *room, unsigned nr, size_t size);
 
-/* Of the ranks of this machine: this one's number there, and what all have. */
+/* Among the ranks of this machine: this one's number there, and what all
+ * have. */
 struct machine {
 	int rank, size;
 	void *all; /* size elements, the caller's to free */

@@ -115,7 +115,7 @@ static int sort_cpus(const cpu_set_t *set, int *cpus)
 	return nr;
 }
 
-/* Of cpus[begin .. end). */
+/* For cpus[begin .. end). */
 static int write_options(char *text, size_t size, const int *cpus, int begin,
 			 int end)
 {

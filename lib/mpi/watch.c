@@ -32,13 +32,13 @@
 /* Other ranks see who was the first to die, before they see this one end. */
 #define LAST_MS 100
 
-/* Of a rank: a number of a process means something in its namespace only. */
+/* For a rank: a number of a process means something in its namespace only. */
 struct process {
 	int rank, pid;
 	uint64_t namespace;
 };
 
-/* Of lkdf_mpi_close(): what was written to the eventfd, or more. */
+/* For lkdf_mpi_close(): what was written to the eventfd, or more. */
 enum stage {
 	STAGE_OPEN,
 	STAGE_BEGUN,
@@ -54,7 +54,7 @@ struct watch {
 	int *ranks; /* nr, of those whose pidfd is at the same place */
 	struct pollfd *fds; /* nr + 1 */
 
-	/* Of the thread. */
+	/* The thread's own. */
 	uint64_t stage;
 };
 

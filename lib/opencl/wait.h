@@ -61,7 +61,7 @@ void opencl_waits_init(struct opencl_waits *l);
 /* For the caller to fill in. NULL: no memory. */
 struct opencl_wait *opencl_wait_create(void);
 
-/* Of the quiet ones: tells of those that failed; frees all. */
+/* It handles the quiet ones: tells of those that failed; frees all. */
 void opencl_quiet_tell(const struct opencl *cl, const struct opencl_wait *w);
 void opencl_quiet_free(const struct opencl *cl, struct opencl_wait *quiet);
 

@@ -18,7 +18,7 @@
 /* Sizes are tried in steps of so many threads, from the largest down. */
 #define BLOCK_SIZE_STEP 32
 
-/* Of a device. Registers are of 32 bits, shared memory is in bytes. */
+/* A device has it. Registers are of 32 bits, shared memory is in bytes. */
 struct block_device {
 	uint32_t warp; /* threads in step; 0: 1 */
 	uint32_t max_block; /* threads of a block */

@@ -84,7 +84,7 @@ static inline double deficit_learn(double measured, double time, double bytes)
 	return measured + (time / bytes - measured) * DEFICIT_LEARN;
 }
 
-/* Of one byte at a distance, in bytes. */
+/* The cost of one byte at a distance, in bytes. */
 double deficit_extra_at(int distance);
 
 /*
@@ -178,7 +178,7 @@ static inline bool deficit_allows(const struct deficit_node *thief,
 }
 
 /*
- * Of two allowed tasks the first: less loss for its length, or as little and
+ * The first of two allowed tasks: less loss for its length, or as little and
  * its victim is further behind.
  */
 static inline bool deficit_is_better(const struct deficit_task *a,

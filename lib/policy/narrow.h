@@ -73,7 +73,8 @@ struct narrow_in {
 	 * ended times the ticks of one alone. Wanted in TRIES only.
 	 */
 	uint64_t progress;
-	/* Of the set's time: in futexes or the system; -1: not known. */
+	/* A share of the set's time: in futexes or the system; -1: not
+	 * known. */
 	int32_t permille;
 	/* Bodies took >= 1.5 times as long as alone while two or more ran. */
 	bool is_stretched;
@@ -125,12 +126,12 @@ struct narrow {
 	bool is_patient; /* quiet windows end no hold, as they did for nothing
 			  */
 
-	/* Of a trial. */
+	/* A trial has it. */
 	uint32_t home; /* the cap before it */
 	uint32_t at, round, nr_cells;
 	struct narrow_cell cell[NARROW_CAPS];
 
-	/* Of a measurement, or of signs in a row. */
+	/* It belongs to a measurement, or to signs in a row. */
 	uint64_t ticks, progress, nr_bodies;
 	uint32_t nr_windows;
 

@@ -74,7 +74,7 @@ static uint32_t max_buckets(const struct plan_work *w)
 	return (uint32_t)(w->g->nr_tasks / (BUCKET_TASKS * w->nr_workers)) + 2;
 }
 
-/* Of zeroed memory; base NULL: only how much. */
+/* For zeroed memory; base NULL: only how much. */
 static size_t lay_out(struct plan_work *w, char *base)
 {
 	uint32_t tasks = w->g->nr_tasks, blocks = w->g->nr_blocks;
@@ -298,7 +298,7 @@ static void place_level(struct plan_work *w, uint32_t l)
 	}
 }
 
-/* Of a task that only reads: where most of its bytes are. */
+/* For a task that only reads: where most of its bytes are. */
 static int node_of_reads(struct plan_work *w, uint32_t t)
 {
 	uint32_t first = w->g->first_access[t], end = w->g->first_access[t + 1];

@@ -63,7 +63,8 @@ static inline bool plan_is_fixed(const struct plan_graph *g, uint32_t block)
 /* Up to so many passes over the blocks, from where they lie now. */
 void plan_refine(struct plan_work *w, int passes);
 
-/* Of the model, for where the blocks lie now; after plan_refine(). */
+/* The value of the model, for where the blocks lie now; after
+ * plan_refine(). */
 double plan_objective(struct plan_work *w);
 
 /* After plan_refine(), whose shares it overwrites. */

@@ -112,8 +112,9 @@ static inline int policy_pauses(int nr_workers)
 }
 
 /*
- * Does an idle worker go on looking for work? Of more than POLICY_SPINNERS of
- * a node half do, those of even number: whoever finds work wakes others.
+ * Does an idle worker go on looking for work? If there are more than
+ * POLICY_SPINNERS on a node, half of them do, those of even number: whoever
+ * finds work wakes others.
  */
 #define POLICY_SPINNERS 16
 static inline bool policy_spins_on(uint32_t nr_spin, uint32_t nr_sleep, int id)

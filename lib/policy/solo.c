@@ -362,7 +362,8 @@ static void tell_run(struct solo *s, const struct solo_run *r, uint64_t ticks)
 	lock_give(&s->lock);
 }
 
-/* Of runs that overlap each is what it adds to the one that ended before. */
+/* Each of several runs that overlap is what it adds to the one that ended
+ * before. */
 void solo_end_at(struct solo *s, const struct solo_run *r, uint64_t now)
 {
 	uint64_t from = max_u64(r->began, a_load(&s->last_end, relaxed));

@@ -75,7 +75,7 @@
 #define SOLO_DEAR 4
 #define SOLO_DEAR_RUNS 2
 
-/* Of runs that go solo from the next one on; else what solo_alarm() was told.
+/* For runs that go solo from the next one on; else what solo_alarm() was told.
  */
 #define SOLO_ANEW 1
 

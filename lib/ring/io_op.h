@@ -24,7 +24,7 @@ enum io_next {
 	IO_WAIT,
 };
 
-/* Of a RECV with LKDF_IO_MULTI. */
+/* For a RECV with LKDF_IO_MULTI. */
 #define IO_PIECE_MIN 256
 #define IO_PIECE_MAX 65536
 #define IO_PIECE 4096 /* where len is 0 */
@@ -133,7 +133,7 @@ enum io_next io_op_came(struct io_op *op, int64_t res);
  */
 bool io_op_breaks_link(const struct lkdf_io *io);
 
-/* Of such a one: was that all? Before io_op_came(). */
+/* For such a one: was that all? Before io_op_came(). */
 bool io_op_is_all(const struct io_op *op, int64_t res);
 
 /* Is its result a descriptor? */
@@ -146,7 +146,7 @@ void io_op_fill(struct io_op *op, struct io_uring_sqe *sqe);
 bool io_op_has_file(const struct lkdf_io *io);
 bool io_op_has_bytes(const struct lkdf_io *io);
 
-/* Of a filled entry: slots of the ring's tables instead; < 0: as it is. */
+/* For a filled entry: slots of the ring's tables instead; < 0: as it is. */
 void io_op_fix(struct io_uring_sqe *sqe, int file, int buffer);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "core/runtime.h"
 
-/* Of its options; log, topology and hooks are there. */
+/* It opens by the options; log, topology and hooks are there. */
 int runtime_open(struct lkdf *rt);
 
 /* Joins the workers; the root is empty. */

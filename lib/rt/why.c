@@ -389,7 +389,7 @@ static bool is_first_of(const struct why *y, unsigned i)
 	return true;
 }
 
-/* Of a run, the unresolved but those that have a row themselves. */
+/* The unresolved tasks of a run, but those that have a row themselves. */
 static void leave_out_rows(struct why *y)
 {
 	struct why_row *r;

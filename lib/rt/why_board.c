@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bodies that sleep, or wait for a CPU, as the probe has the threads that run
- * them. Of a futex word it is told who holds it where the word itself tells:
- * those of PI and of robust mutexes and of our locks hold a thread's number.
+ * them. It tells who holds a futex word where the word itself tells: those of
+ * PI and of robust mutexes and of our locks hold a thread's number.
  */
 #include "rt/why.h"
 

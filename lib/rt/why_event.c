@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-/* Of a task or run: that one is told of, not who waits for its end. */
+/* For a task or run: that one is told of, not who waits for its end. */
 static bool is_leaf(struct lkdf_event e)
 {
 	const struct event *ev = event_of(e);
@@ -21,7 +21,7 @@ static bool is_leaf(struct lkdf_event e)
 	return ev->any || a_load(&ev->is_users, relaxed);
 }
 
-/* Of one with a label: behind the words that say what it is. */
+/* For one with a label: behind the words that say what it is. */
 static void event_name(const struct event *ev, char *name, size_t size)
 {
 	char label[LABEL_MAX + 1];

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-/* Of a thread whose stack nobody has asked for yet, all of them have more. */
+/* All threads whose stack nobody has asked for yet have more. */
 #define UNASKED 16384
 
 /* Where the kernel does not tell: what a thread has at least. */

@@ -34,7 +34,7 @@ struct link {
 #define LINK_PLANNED 5 /* type: tasks that were planned for a node */
 
 /*
- * Of an item that is not a link: it was planned for the node where it lies.
+ * For an item that is not a link: it was planned for the node where it lies.
  * Other nodes do not take it because they are idle for a moment, see far.h.
  */
 #define ITEM_PLANNED 4u

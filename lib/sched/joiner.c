@@ -4,7 +4,7 @@
 #include "base/futex.h"
 #include "sched/steal_request.h"
 
-/* Of what was made public at once: joiners come by themselves for the rest. */
+/* For what was made public at once: joiners come by themselves for the rest. */
 #define MAX_LOOKS 32
 
 uint32_t joiner_announce(struct worker *w, void *root)

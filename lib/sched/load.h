@@ -42,7 +42,7 @@ static inline void load_begin(struct load *l, uint64_t now)
 		a_store(&l->since, now, relaxed);
 }
 
-/* Of a thief that has been idle for so long: with planned work in sight. */
+/* For a thief that has been idle for so long: with planned work in sight. */
 static inline uint64_t load_idle(const struct load *l, uint64_t idle,
 				 uint64_t now)
 {

@@ -17,7 +17,7 @@
 
 /*
  * After work was made public: wakes a sleeper, nearest to the node first,
- * unless somebody looks for work. Of a node with planned work, whose spinners
+ * unless somebody looks for work. On a node with planned work, whose spinners
  * elsewhere may not take it, one there, and others not often: see far.h. True
  * if it woke one.
  */

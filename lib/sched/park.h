@@ -110,7 +110,7 @@ static inline bool park_is_watched(struct park *p)
 int park_sleep_uncalled(struct park *p, int64_t timeout_ns,
 			const _Atomic(uint32_t) *uncalled, uint32_t bits);
 
-/* Of a sleeper that nobody calls. */
+/* For a sleeper that nobody calls. */
 static inline int park_sleep(struct park *p, int64_t timeout_ns)
 {
 	return park_sleep_uncalled(p, timeout_ns, NULL, UINT32_MAX);

@@ -70,7 +70,7 @@ struct sched_node {
 	void *data[MAX_MECHANISMS]; /* of mechanisms, by slot */
 };
 
-/* Of a worker that rests in a join, see joiner.h. */
+/* For a worker that rests in a join, see joiner.h. */
 struct joiner {
 	/* This worker sets, whoever calls it clears: the task; or NULL. */
 	_Atomic(void *) root;

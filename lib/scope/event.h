@@ -137,7 +137,7 @@ static inline struct event *event_of(struct lkdf_event e)
 	return e.slot;
 }
 
-/* Of one that has fired: the story of its error; NULL: none. */
+/* For one that has fired: the story of its error; NULL: none. */
 static inline struct failure *event_failure(const struct event *ev)
 {
 	return a_load(&ev->is_pulse, relaxed) ? NULL : ev->failure;

@@ -49,7 +49,7 @@ struct event_any {
 	bool is_all; /* of lkdf_event_all() */
 	bool may_leave; /* whoever waits need not, see task/then.c */
 
-	/* Of a descriptor, see event_poll.h. NULL: none. */
+	/* For a descriptor, see event_poll.h. NULL: none. */
 	void (*leave)(struct event_any *any); /* nobody waits for it */
 	struct lkdf_scope *scope; /* of the task that polls; NULL: none */
 	struct list polled; /* under poll_lock */

@@ -23,7 +23,7 @@
 
 static void wake_all(struct lkdf_scope *s)
 {
-	/* Of those that have seen it one wakes. */
+	/* A single one of those that have seen it wakes. */
 	if (!a_xchg(&s->room_asked, 0, relaxed))
 		return;
 	wait_is_over(s->rt);

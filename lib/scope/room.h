@@ -8,10 +8,10 @@
  *	(A) nr_taken - n                (C) says at which nr_taken to wake it
  *	(B) looks at what was said      (D) looks at nr_taken, then sleeps
  *
- * All seq_cst: either B sees C and wakes, or D sees A. Of several that wait the
- * one that needs least says it for all; who wakes them takes it away, and those
- * that find no room say it anew. A cancel is told the same way, with the
- * scope's error in the place of nr_taken.
+ * All seq_cst: either B sees C and wakes, or D sees A. The one that needs least
+ * says it for all that wait; who wakes them takes it away, and those that find
+ * no room say it anew. A cancel is told the same way, with the scope's error in
+ * the place of nr_taken.
  */
 #ifndef SCOPE_ROOM_H
 #define SCOPE_ROOM_H

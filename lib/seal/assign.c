@@ -71,7 +71,7 @@ static void for_control(struct planner *p, uint32_t t, edge_fn fn)
 			fn(p, t, e[i].to);
 }
 
-/* Of one iteration of each loop: a task weighs as much as in one call. */
+/* For one iteration of each loop: a task weighs as much as in one call. */
 static void for_edges(struct planner *p, edge_fn fn)
 {
 	const struct control *c = p->g->control;

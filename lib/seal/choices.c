@@ -117,7 +117,7 @@ static bool has_arms(const struct chooser *p, uint32_t index,
 	return nr > 1 && p->arms[p->arm_of[index]].depth < ARM_DEPTH;
 }
 
-/* Of the task's edge i: the arm made last, or a new one. */
+/* The arm of the task's edge i: the one made last, or a new one. */
 static uint32_t make_arm(struct chooser *p, uint32_t index,
 			 const struct edges *e, uint32_t i)
 {

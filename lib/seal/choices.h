@@ -4,7 +4,7 @@
 
 struct lkdf_graph;
 
-/* Of a graph that is being sealed, with control: graph/choice.h. 0 or -ENOMEM.
+/* For a graph that is being sealed, with control: graph/choice.h. 0 or -ENOMEM.
  */
 int choices_make(struct lkdf_graph *g);
 

@@ -50,7 +50,7 @@ struct chooser {
 	uint32_t nr_choices, nr_joins, nr_others;
 };
 
-/* Of one task. */
+/* The edges of one task. */
 struct edges {
 	struct control_edge *out; /* NULL: succ are plain ones */
 	const uint32_t *succ;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * From uses to edges, task by task in the order of adding. Of each var we know
+ * From uses to edges, task by task in the order of adding. We know for each var
  * the last writer, who has read since, and the reducers of an open group.
  *
  *	READ     after the writer
@@ -414,7 +414,7 @@ static void task_edges(struct edge_maker *r, uint32_t first, uint32_t end)
 			note_use(r, i);
 }
 
-/* Of all tasks, one after the other: what is done to the uses of one. */
+/* For all tasks, one after the other: what is done to the uses of one. */
 static void for_tasks(struct edge_maker *r, uint32_t nr_uses,
 		      void (*fn)(struct edge_maker *r, uint32_t first,
 				 uint32_t end))

@@ -117,7 +117,7 @@ static void end_at_last(const struct control *c, struct choice_arm *a)
 		a->nr_edges--;
 }
 
-/* Of the arms from first on. Returns where the next choice begins. */
+/* It fills the arms from first on. Returns where the next choice begins. */
 static uint32_t fill_choice(struct chooser *p, struct choice *ch,
 			    uint32_t first)
 {

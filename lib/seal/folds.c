@@ -128,7 +128,7 @@ static int add_fold(struct folder *d, uint32_t l, uint32_t task)
 	return 0;
 }
 
-/* Of one use that reduces: all loops that it is in and its group's end not. */
+/* For one use that reduces: all loops that it is in and its group's end not. */
 static int find_folds(struct folder *d, const struct access_use *u)
 {
 	const struct control *c = d->p->c;

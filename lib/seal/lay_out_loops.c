@@ -49,7 +49,8 @@ static uint32_t count_edges(const struct lkdf_graph *g)
 	return sum;
 }
 
-/* Of each task: first the program's own, then those of data, then branches. */
+/* The edges of each task: first the program's own, then those of data, then
+ * branches. */
 static void copy_edges(struct looper *p, uint32_t *nr_plain)
 {
 	const struct control_data *d = p->c->data.items;

@@ -178,7 +178,7 @@ static void list_members(struct maker *m)
 
 /* ---- an order ------------------------------------------------------------ */
 
-/* Of the edges to a task that count. */
+/* The edges to a task that count. */
 enum counting {
 	HAS_CHOICE = 1, /* one of these is to be taken */
 	ALWAYS_CHOSEN = 2, /* one keeps an order and passes what was not */

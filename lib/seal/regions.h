@@ -4,7 +4,7 @@
 
 struct lkdf_graph;
 
-/* Of a graph that is being sealed, with control: graph/region.h. 0 or -ENOMEM.
+/* For a graph that is being sealed, with control: graph/region.h. 0 or -ENOMEM.
  */
 int regions_make(struct lkdf_graph *g);
 

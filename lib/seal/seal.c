@@ -121,7 +121,7 @@ static uint32_t remove_sources(const struct lkdf_graph *g, uint32_t *nr_in,
 	return left;
 }
 
-/* Of those left each gets one predecessor that is left too. */
+/* Each of those left gets one predecessor that is left too. */
 static uint32_t find_on_cycle(const struct lkdf_graph *g, const uint32_t *nr_in,
 			      uint32_t *pred)
 {

@@ -218,7 +218,8 @@ int board_most(const struct board *b, struct board_span s);
  */
 int board_fact(const struct board *b, int id, struct board_span s);
 
-/* Of all ranges, by blocks; a block counts for the node it was found on. */
+/* It covers all ranges, by blocks; a block counts for the node it was found
+ * on. */
 struct board_sum {
 	uint64_t bytes, unsettled; /* unsettled: to be looked at again */
 	int64_t at_ns; /* of the oldest look; 0: there are no ranges */

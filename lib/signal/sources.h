@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * The ONE table of who tells what: where pages are (board.h) and how workers
- * fare (workers.h). Of pages the first one that opens tells; of workers each
- * tells its own facts.
+ * fare (workers.h). The first one that opens tells about pages; each tells its
+ * own facts about workers.
  */
 #ifndef SIGNAL_SOURCES_H
 #define SIGNAL_SOURCES_H
@@ -21,7 +21,7 @@ struct signal_source {
 	int (*open_pages)(struct board *b);
 	int (*open_workers)(struct workers *b);
 	void (*close_workers)(struct workers *b);
-	/* Of an executor, on its thread. */
+	/* An executor calls it, on its thread. */
 	void (*enter)(struct workers *b, int executor,
 		      const struct workers_own *own);
 };

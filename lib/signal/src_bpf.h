@@ -26,7 +26,7 @@ bool src_bpf_read(const struct workers *b, int executor, uint64_t age,
 /* The word with most samples of this runtime; 0: none. */
 uint64_t src_bpf_hottest(const struct workers *b);
 
-/* Of the whole machine, when that is asked for. */
+/* It covers the whole machine, when that is asked for. */
 void src_bpf_moved(const struct workers *b, uint64_t age, struct lkdf_fact *f);
 
 /* False: nobody there counts pages that move. Borrowed until it is closed. */

@@ -17,7 +17,8 @@
 #define MOVED "\npgmigrate_success "
 #define VMSTAT_BYTES 65536
 
-/* Of a mapping's bytes, that one node counts as that of all. */
+/* The node that has this share of a mapping's bytes counts as the node of
+ * all. */
 #define MOST_PERCENT 90
 
 struct proc {

@@ -123,7 +123,7 @@ static void tell_kinds(struct window *out, uint64_t samples)
 
 /* ---- windows ------------------------------------------------------------- */
 
-/* Of all workers, as each has told last. */
+/* The sum over all workers, as each has told last. */
 static uint64_t delay_of(const struct workers *b)
 {
 	uint64_t ns = 0;

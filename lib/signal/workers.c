@@ -84,7 +84,7 @@ void workers_look_now(struct workers *b, int executor, uint64_t ticks)
 
 /* ---- reading ------------------------------------------------------------- */
 
-/* Of all, the oldest tells the age. */
+/* The oldest of all tells the age. */
 static void put_fact(struct lkdf_fact *f, uint64_t value, uint64_t age)
 {
 	f->value += value;

@@ -23,7 +23,7 @@
 
 struct workers;
 
-/* Of one executor. */
+/* An executor has it. */
 struct worker_facts {
 	/* Its thread writes, any thread reads. */
 	_Alignas(CACHE_LINE) _Atomic(int64_t) at_ns; /* it looked; 0: never */
@@ -88,7 +88,8 @@ void workers_enter(struct workers *b, int executor,
 /* Looks now, whatever the time. */
 void workers_look_now(struct workers *b, int executor, uint64_t ticks);
 
-/* Of its thread, wherever it comes by: now and then it looks, which is true. */
+/* Its thread calls it wherever it comes by: now and then it looks, which is
+ * true. */
 static inline bool workers_look(struct workers *b, int executor, uint64_t ticks)
 {
 	if (likely(!b->has_self ||

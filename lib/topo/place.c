@@ -60,7 +60,7 @@ static struct supply supply_of(const struct topo *t, int n,
 	return own;
 }
 
-/* Of the nodes below n. */
+/* It counts the nodes below n. */
 static struct supply supply_below(const struct topo *t, int n,
 				  const bool *is_taken)
 {

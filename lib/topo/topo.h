@@ -118,7 +118,7 @@ enum topo_deal {
  * spread over the nodes. Within a node every core gets its first worker
  * before any gets a second one. CPU i with is_taken[i] is somebody else's: the
  * workers get those that are left, if these are enough, else the CPUs are
- * dealt as if none were taken. is_taken NULL: none is. Of a crowded deal the
+ * dealt as if none were taken. is_taken NULL: none is. After a crowded deal the
  * caller must not pin the workers.
  */
 enum topo_deal topo_place_workers(const struct topo *t, int nr_workers,
@@ -140,7 +140,7 @@ int topo_describe(const struct topo *t, const char *format, const int *worker,
  */
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root);
 
-/* Of a topology that nobody else reads yet. */
+/* For a topology that nobody else reads yet. */
 static inline void topo_set_quota(struct topo *t, int milli)
 {
 	t->quota_milli = milli;

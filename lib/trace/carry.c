@@ -27,7 +27,7 @@ static uint32_t lane_of(const struct carry *c, const struct lkdf_stats_slice *s)
 	return is_of_row(s) ? c->nr_executors + 1 + s->task : c->executor;
 }
 
-/* Of that sort and lane, and not begun in a recording before this one. */
+/* It is of that sort and lane, and did not begin in an earlier recording. */
 static bool slice_belongs(const struct carry *c,
 			  const struct lkdf_stats_slice *s, bool to_bodies)
 {
@@ -160,7 +160,7 @@ static void write_link(const struct carry *c, struct links *l,
 	write_rest(c, l, bits, s);
 }
 
-/* Of all bodies, or of all spans. */
+/* For all bodies, or for all spans. */
 static uint32_t write_links(const struct carry *c,
 			    const struct lkdf_stats_slice *ring, uint64_t from,
 			    uint64_t to, bool of_bodies)

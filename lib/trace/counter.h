@@ -22,7 +22,7 @@ static inline _Atomic(uint64_t) *counter_word(struct counters *c, unsigned i)
 	return (_Atomic(uint64_t) *)(void *)c + i;
 }
 
-/* Of this executor only. */
+/* The executor itself calls it. */
 static inline void counter_add(struct counters *c, unsigned i, uint64_t n)
 {
 	_Atomic(uint64_t) *word = counter_word(c, i);
@@ -30,7 +30,7 @@ static inline void counter_add(struct counters *c, unsigned i, uint64_t n)
 	a_store(word, a_load(word, relaxed) + n, relaxed);
 }
 
-/* Of the outside: any thread. */
+/* The outside: any thread. */
 static inline void counter_add_shared(struct counters *c, unsigned i,
 				      uint64_t n)
 {

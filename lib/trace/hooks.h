@@ -81,7 +81,7 @@ static inline bool hooks_want_tasks(const struct hooks *h)
 	return h->table && (h->table->task_begin || h->table->task_end);
 }
 
-/* Of kinds with SLOW_WATCHED only; 0: nobody is told. */
+/* Kinds with SLOW_WATCHED only; 0: nobody is told. */
 static inline uint64_t hooks_task_begin(struct hooks *h, const char *label,
 					uint32_t executor)
 {

@@ -11,7 +11,7 @@
 
 #include "trace/ring.h"
 
-/* Of its executor only. */
+/* Its executor only. */
 struct kind_row {
 	struct lkdf_stats_kind told; /* what tools read */
 	_Atomic(uint64_t) next; /* the number of the next body that is timed */

@@ -16,7 +16,8 @@ struct last_given {
 	_Atomic(int32_t) fd;
 	_Atomic(uint32_t) nr_done; /* files that were taken and written */
 
-	/* Of the last of them; the writer's until it is counted in nr_done. */
+	/* It describes the last of them; the writer's until it is counted in
+	 * nr_done. */
 	int error; /* 0 or -errno */
 	uint64_t slices, lost;
 };

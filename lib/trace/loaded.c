@@ -41,7 +41,7 @@ static void write_hex(const uint8_t *bytes, size_t nr, char *to, size_t size)
 		snprintf(to + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Of notes that are loaded, one after the other. */
+/* It goes through notes that are loaded, one after the other. */
 static void find_build_id(uint64_t at, uint64_t end, struct loaded *out)
 {
 	const ElfW(Nhdr) * n;

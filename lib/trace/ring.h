@@ -52,7 +52,7 @@ enum steal_why {
 	STEAL_PATIENT, /* planned, and we have waited for long enough */
 };
 
-/* Of the flight recorder, and while a file is written. */
+/* For the flight recorder, and while a file is written. */
 #define EVENT_RECORDS 1024u
 #define EVENT_RECORDS_FILE 16384u
 #define SLICE_RECORDS 524288u
@@ -97,7 +97,7 @@ struct trace_ring {
 	_Atomic(uint64_t) *bytes;
 	uint32_t nr_nodes;
 
-	/* Of the outside only. */
+	/* The outside only. */
 	pthread_mutex_t lock;
 };
 

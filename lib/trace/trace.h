@@ -84,8 +84,8 @@ struct trace {
 	struct trace_note *notes, **notes_end;
 	uint32_t nr_graphs; /* told so far */
 
-	/* Of the recording under way, from 1; 0: there is none. Set under lock
-	 * by whoever starts and ends it; any thread looks. */
+	/* The number of the recording under way, from 1; 0: there is none. Set
+	 * under lock by whoever starts and ends it; any thread looks. */
 	_Atomic(uint32_t) recording;
 
 	/* The thread that starts and ends recordings, one thread at a time. */
@@ -225,7 +225,7 @@ static inline void trace_is_late(struct trace *t)
 #endif
 }
 
-/* Of a graph that is told now; used once. */
+/* For a graph that is told now; used once. */
 uint32_t trace_graph_number(struct trace *t);
 
 #endif

@@ -223,6 +223,17 @@ bench-alloc: $(MALLOC_SO) $(addprefix $(BENCH_DIR)/,alloc alloc_purity \
 	$(Q)$(BENCH_DIR)/alloc_driver $(BENCH_ARGS) \
 		--out $(BUILD)/bench-alloc.json $(abspath $(BUILD))
 
+# Ordinary programs with each malloc that can be preloaded here.
+$(BENCH_DIR)/patterns: tests/bench/malloc/patterns.cc
+	$(call say,CXX)
+	$(call try,$(BENCH_CXX) -std=c++17 $(BENCH_CXXFLAGS) -fno-builtin -o $@ \
+		$< -lpthread,no C++ compiler)
+
+.PHONY: bench-patterns
+bench-patterns: $(MALLOC_SO) $(BENCH_DIR)/patterns ## ordinary programs with liblkdf-malloc beside other allocators
+	$(Q)python3 tests/bench/malloc/table.py $(BENCH_DIR)/patterns \
+		$(abspath $(MALLOC_SO)) $(BENCH_ARGS)
+
 .PHONY: bench bench-peers $(addprefix bench-,$(BENCH_SUITES))
 .PHONY: bench-report
 bench-report: $(LKDF_BIN) ## time of a report, size of a page

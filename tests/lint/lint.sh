@@ -38,6 +38,7 @@ mechanisms.py	each mechanism of workers is a whole row of one table
 verbs.py	verbs of the tool stand in its pages, scripts ask the tool for them
 schemas.py	schemas of --json allow what the code writes, and nothing else
 subjects.py	sentences of sources and pages have nouns as subjects
+glossary.py	glossary.rst has the terms of the pages, pages link to it
 ratios.py	README quotes figures.rst as it is
 rst.py	docutils reads each page without a warning, links lead somewhere
 '

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
 Sentences have a noun as their subject: in sources, pages and examples none
-begins with Who, What, One or "The same". In public headers no part of a sentence
+begins with Who, What, One, Of or "The same". In public headers no part of a sentence
 has who or one as its subject, and none begins with Of. In public headers, README and the pages
 that a beginner reads none begins with the verb that tells what a call does,
-either. Questions, which end with a question mark, headings and the terms of a
+either. On pages for users a sentence has 30 words at most and no word in a sense of
+our own: see PRIVATE. OF_LEFT and LONG_LEFT have what is to be rewritten yet, and may
+only shrink. Questions, which end with a question mark, headings and the terms of a
 list may. In the headers of lib a comment above a function has four words at least,
 but where it refers to a public call: "As lkdf_event_any()."
 """
@@ -23,6 +25,23 @@ PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
 WHO = 'Who|Whoever|What|Whatever|One|The same|As above'
+# Comments that begin with Of, by folder.
+OF_LEFT = {
+    'lib/graph': 10, 'lib/mechanism': 10, 'lib/mem': 6, 'lib/offload': 14,
+    'lib/run': 26, 'lib/task': 23,
+}
+# Pages for users whose sentences are long, or use a word of PRIVATE.
+LONG_LEFT = {f'Documentation/{name}.rst' for name in (
+    'calls', 'check', 'cholesky', 'comparison', 'control-flow',
+    'coroutines', 'counters', 'cpp', 'data', 'debugging', 'devices',
+    'dupes', 'findings', 'kmod', 'memory', 'mpi', 'openmp', 'options',
+    'ownership', 'pages', 'patterns', 'places', 'platforms', 'ported',
+    'ports', 'report', 'security', 'server', 'service', 'signals', 'teams',
+    'tools', 'tuning')}
+MOST_WORDS = 30
+# Words that the pages used in a sense of their own: say "passed", "contends",
+# "is in", "is".
+PRIVATE = re.compile(r'\b(told|meets|lies|stands)\b')
 VERBS = 'Does|Gives|Looks|Takes|Waits'
 
 
@@ -55,17 +74,22 @@ def read(path):
     return text
 
 
-def check(path, sentence):
+def begins(path, sentence):
+    """Line and first word of each sentence that begins in this way."""
     text = read(path)
-    found = False
     for m in sentence.finditer(text):
         if m.group(2).endswith('?'):
             continue
         if path.endswith('.rst') and is_title(text, m.start(1)):
             continue
+        yield text.count('\n', 0, m.start(1)) + 1, m.group(1)
+
+
+def check(path, sentence):
+    found = False
+    for line, word in begins(path, sentence):
         found = True
-        line = text.count('\n', 0, m.start(1)) + 1
-        print(f'{path}:{line}: "{m.group(1)} ..." has no noun as its subject: '
+        print(f'{path}:{line}: "{word} ..." has no noun as its subject: '
               'say who does what to which object')
     return found
 
@@ -82,6 +106,74 @@ def check_inside(path):
             line = ctext.line_of(ctext.read(path), m.start())
             print(f'{path}:{line}: "{text[bad.start():bad.start() + 50]}": a '
                   'part of the sentence has no noun as its subject')
+    return found
+
+
+def check_of(paths):
+    """Sentences that begin with Of: none, but in OF_LEFT's folders so many."""
+    found, left = False, dict.fromkeys(OF_LEFT, 0)
+    for path in paths:
+        folder = '/'.join(path.split('/')[:2])
+        lines = [line for line, _ in begins(path, pattern('Of'))]
+        if folder in left:
+            left[folder] += len(lines)
+            continue
+        for line in lines:
+            found = True
+            print(f'{path}:{line}: "Of ..." begins a sentence: put its subject first')
+    for folder, nr in left.items():
+        if nr > OF_LEFT[folder]:
+            found = True
+            print(f'{folder}: {nr} sentences begin with Of, {OF_LEFT[folder]} did: '
+                  'put their subjects first')
+        elif nr < OF_LEFT[folder] and os.path.isdir(folder):
+            print(f'tests/lint/subjects.py: note: {folder} has {nr} in OF_LEFT now')
+    return found
+
+
+def prose(text):
+    """Paragraphs and entries of lists of a page, each with its line: no programs,
+    tables and headings."""
+    at = 1
+    for part in re.split(r'(\n[ \t]*\n)', text):
+        line, at = at + len(part) - len(part.lstrip('\n')), at + part.count('\n')
+        lines = part.strip('\n').split('\n')
+        if not part.strip() or any(re.match(r'\t|    |\.\. |[|]', x) for x in lines) or \
+                any(re.search(r'[=~-]{3}', x) for x in lines):
+            continue
+        for entry in re.split(r'(?m)\n(?=\s*(?:[*-]|\d\.|#) )', '\n'.join(lines)):
+            yield line, re.sub(r'\A\S.*\n(?=  \S)', '', entry)
+            line += entry.count('\n') + 1
+
+
+def sentences(entry):
+    plain = re.sub(r'``[^`]*``', 'word', entry)
+    plain = re.sub(r'`([^`<]*?)\s*<[^`>]*>`_', r'\1', plain)
+    plain = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', plain)
+    plain = re.sub(r'`[^`]*`', 'word', plain)
+    return re.split(r'[.:!?](?:\s+|$)', ' '.join(plain.split()))
+
+
+def check_long(path):
+    """Sentences of a page for users that a reader has to read twice."""
+    found, bad = False, False
+    for line, entry in prose(read(path)):
+        for sentence in sentences(entry):
+            words = [w for w in sentence.split() if re.search(r'\w', w)]
+            private = PRIVATE.search(sentence)
+            if len(words) <= MOST_WORDS and not private:
+                continue
+            bad = True
+            if path in LONG_LEFT:
+                continue
+            found = True
+            print(f'{path}:{line}: "{" ".join(words[:5])} ..." ' +
+                  (f'uses {private.group(1)}: say it in a common word' if private
+                   else f'has {len(words)} words: make two sentences of it'))
+    if path in LONG_LEFT and not bad:
+        found = True
+        print(f'tests/lint/subjects.py:1: {path} is rewritten: take it out of '
+              'LONG_LEFT')
     return found
 
 
@@ -117,6 +209,10 @@ def main():
     others = [p for folder in ('lib', 'tools', 'bpf', 'kmod', 'Documentation')
               for p in ctext.files(folder, ends=ends) if p not in strict]
     found += [check(p, pattern(WHO)) for p in others]
+    found.append(check_of(strict + others))
+    found += [check_long(p) for p in ['README.md'] + sorted(
+        glob.glob('Documentation/*.rst')) if os.path.exists(p) and
+        p not in ('Documentation/changes.rst', 'Documentation/figures.rst')]
     return any(found)
 
 

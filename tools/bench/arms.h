@@ -19,7 +19,7 @@ struct bench_arms {
 	int (*open)(void *arm, int workers);
 	void (*close)(void *arm);
 
-	/* Of a part; NULL: b->rounds. */
+	/* For a part; NULL: b->rounds. */
 	const char *(*name)(unsigned part);
 	unsigned (*rounds)(const struct bench *b, unsigned part);
 

@@ -20,7 +20,7 @@ enum cli_exit {
 	CLI_GONE = 5, /* no such target, or it went away */
 	CLI_DAMAGED = 6, /* damaged input */
 
-	/* Of verbs that run a command, as timeout(1) and env(1) have them. */
+	/* For verbs that run a command, as timeout(1) and env(1) have them. */
 	CLI_TIMEOUT = 124,
 	CLI_FAILED = 125, /* lkdf itself */
 	CLI_NO_EXEC = 126,

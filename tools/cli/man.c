@@ -76,7 +76,7 @@ static void put_text(const char *text)
 	}
 }
 
-/* Of --help: its own lines and indents mean nothing here. */
+/* For --help: its own lines and indents mean nothing here. */
 static void put_usage(const char *text)
 {
 	size_t len;
@@ -170,7 +170,7 @@ static void put_statuses(void)
 	puts(".PD");
 }
 
-/* Of a verb with a command the text tells the exit status. */
+/* For a verb with a command the text tells the exit status. */
 void cli_man_verb(const struct cli_verb *verb)
 {
 	const struct cli_spec *spec = verb->spec;

@@ -45,7 +45,8 @@ struct lkdf;
 void doctor_describe(struct lkdf *rt, const char *what, const char *format,
 		     char *to, size_t size);
 
-/* Of the caps what the line that begins with name adds. 0: there is none. */
+/* The line of the caps that begins with name: what it adds. 0: there is
+ * none. */
 int doctor_caps(struct lkdf *rt, const char *name, char *to, size_t size);
 
 /* Kernel features: probes of doctor/kernel.c. */

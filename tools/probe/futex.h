@@ -78,7 +78,7 @@ struct futex_report {
 	struct futex_stack stack[FUTEX_STACKS]; /* the most frequent first */
 };
 
-/* Of one process: opened, looked at as often as one likes, closed. */
+/* It looks at one process: opened, looked at as often as one likes, closed. */
 struct futex_view;
 
 struct futex_error {

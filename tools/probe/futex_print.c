@@ -144,7 +144,7 @@ static void print_word(const struct futex_report *r, const struct futex_word *w,
 	print_stacks(r, f, LKDF_PROBE_WAITS, w->address);
 }
 
-/* Of those that are not seen nothing of what follows tells. */
+/* Nothing of what follows tells of those that are not seen. */
 static void print_seen(uint32_t nr, uint32_t of, const char *what)
 {
 	if (nr < of)

@@ -91,7 +91,7 @@ static int check_head(const struct pins *p)
 		       : -EPROTO;
 }
 
-/* Of an lkdf that was here before. */
+/* True: left by an lkdf that was here before. */
 static bool is_other_version(const struct lkdf_probe_head *h)
 {
 	return h && h->magic == LKDF_PROBE_MAGIC &&

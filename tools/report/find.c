@@ -86,7 +86,7 @@ static double asleep(const struct kind *k)
 	return (double)k->asleep;
 }
 
-/* Of kinds that wait for workers: those of the pool wait for its threads. */
+/* For kinds that wait for workers: those of the pool wait for its threads. */
 double find_waited(const struct kind *k)
 {
 	return k->nr_pooled * 2 > k->nr

@@ -76,7 +76,7 @@ static uint64_t worst_pair(const struct report *r, int *user, int *owner)
 	return worst;
 }
 
-/* Of the bytes that go between nodes: those of that owner. */
+/* The part of that owner in the bytes that go between nodes. */
 static double part_of_owner(const struct report *r, int owner)
 {
 	uint64_t all = 0, of = 0;

@@ -16,7 +16,7 @@ static uint64_t overlap(const struct load *l, uint64_t begin, uint64_t end)
 	return end > begin ? end - begin : 0;
 }
 
-/* Of the bytes that came between two sums: those of the window. */
+/* The part in the window of the bytes that came between two sums. */
 static uint64_t in_window(const struct load *l, uint64_t bytes, uint64_t begin,
 			  uint64_t end)
 {

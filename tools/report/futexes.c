@@ -286,7 +286,7 @@ bool futexes_place(const struct load *l, uint64_t address,
 				  sizeof(*p), by_address_only)
 			: NULL;
 
-	/* Of several of that address the first is the last that was told. */
+	/* The first of several of that address is the last that was told. */
 	while (p && p > rows->place && p[-1].address == address)
 		p--;
 	if (p)

@@ -10,7 +10,7 @@ static void put_time(struct json *j, const char *key, uint64_t v)
 	json_int(j, key, (int64_t)(v < INT64_MAX ? v : INT64_MAX));
 }
 
-/* Of a task that goes on: how long it was away, and for what. */
+/* For a task that goes on: how long it was away, and for what. */
 static void write_away(const struct report *r, const struct away *a,
 		       struct json *j)
 {

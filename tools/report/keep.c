@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the window; false: outside. */
+/* True: in the window; false: outside. */
 static bool clip(struct load *l, uint64_t begin, uint64_t end, struct span *out)
 {
 	uint64_t b = load_time(l, begin), e = load_time(l, end);

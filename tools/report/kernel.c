@@ -2,8 +2,8 @@
 /*
  * Time of bodies in the kernel, and their page faults, by the kernel's counts
  * of the worker's thread. The kernel tells system time in steps (10 ms, as a
- * rule): each step is spread over the CPU time since the step before. Of a
- * sample that part is the bodies' which they are of its CPU time.
+ * rule): each step is spread over the CPU time since the step before. The
+ * bodies' part of a sample is their part of its CPU time.
  */
 #include "report/find.h"
 #include "report/samples.h"
@@ -82,7 +82,7 @@ uint64_t kernel_part(const struct lane *l, uint64_t from, uint64_t to,
 	a = counts_at(l, from);
 	b = counts_at(l, to);
 	system = b.system_ns - a.system_ns;
-	/* Of the calls of io_uring_enter(2) all is in the kernel. */
+	/* The calls of io_uring_enter(2) are in the kernel all the time. */
 	system -= system < row[TIME_ENTER] ? system : row[TIME_ENTER];
 	if (cpu_ns < body)
 		cpu_ns = body;

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a ring, a power of two: what perf_event_mlock_kb permits everybody. */
+/* The size of a ring, a power of two: what perf_event_mlock_kb permits
+ * everybody. */
 #define RING_PAGES 64u
 /* A thread that computes fills a ring in seconds. */
 #define MAX_CPUS 1024u
@@ -44,8 +45,8 @@ struct record_lost {
 /* ---- opening ------------------------------------------------------------- */
 
 /*
- * Of this process, and inherited: what it starts is counted from exec(2) on,
- * and this process, which calls no exec(2), is not.
+ * Counters of this process, and inherited: what it starts is counted from
+ * exec(2) on, and this process, which calls no exec(2), is not.
  */
 static int open_event(enum pmu_event e, int cpu)
 {

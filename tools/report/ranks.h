@@ -11,7 +11,8 @@
 
 #define MAX_RANKS 1024u
 #define MAX_RANK_FINDINGS 12u
-/* Of the time of a rank's workers; a wait of less is not worth a finding. */
+/* A share of the time of a rank's workers; a wait of less is not worth a
+ * finding. */
 #define WORTH_A_WAIT 0.02
 
 enum rank_way {
@@ -95,7 +96,7 @@ static inline double ranks_wall(const struct ranks *r)
 	return r->end > r->begin ? (double)(r->end - r->begin) : 1;
 }
 
-/* Of the time of the rank's workers. */
+/* A share of the time of the rank's workers. */
 double ranks_share(const struct ranks *r, const struct rank *x, uint64_t ns);
 
 /* So many waits are worth a finding. */

@@ -9,7 +9,8 @@
 /* @spare has room for @nr too. */
 void sort_times(uint64_t *time, uint64_t *spare, size_t nr);
 
-/* Of sorted times: the one below which the share @q lies; 0 if there is none.
+/* Among sorted times: the one below which the share @q lies; 0 if there is
+ * none.
  */
 static inline uint64_t quantile(const uint64_t *time, size_t nr, double q)
 {

@@ -112,7 +112,7 @@ static char *make_name(const struct load *l, uint64_t address, bool is_first)
 	return strdup(text);
 }
 
-/* Of the program's life; NULL: no memory. */
+/* For the program's life; NULL: no memory. */
 static const char *name_of(const struct load *l, struct names *n,
 			   uint64_t address, bool is_first)
 {

@@ -70,7 +70,7 @@ const char *try_meaning(const struct run *run, const struct kind *k);
 /* Counts of a kind; NULL: not known. */
 const struct pmu_counts *try_counts(const struct run *run, const char *name);
 double try_ipc(const struct pmu_counts *c);
-/* Of a thousand instructions, how many missed the last cache. */
+/* Among a thousand instructions, how many missed the last cache. */
 double try_misses(const struct pmu_counts *c);
 
 /* The sentences that the text and the page have. */

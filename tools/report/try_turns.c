@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the option of the library, in the environment. */
+/* The variable of the option of the library, in the environment. */
 #define OPTION_SIZE 512
 
 static int fail(enum cli_exit code, const char *what, const char *why)

@@ -8,7 +8,7 @@
 
 #include "stat/stats.h"
 
-/* Of one answer's text. */
+/* The bytes of one answer's text. */
 #define ASK_MAX_TEXT (1u << 22)
 
 /*

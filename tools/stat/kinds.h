@@ -7,7 +7,7 @@
 
 #define STATS_KINDS 1024u /* those beyond have no room */
 
-/* Of all runtimes that are looked at; kinds of one name are one. */
+/* For all runtimes that are looked at; kinds of one name are one. */
 struct stats_kind {
 	char name[64]; /* tame */
 	uint64_t bodies;

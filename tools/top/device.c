@@ -111,7 +111,7 @@ void top_devices(struct top *t)
 			if (u)
 				look_at_unit(t, u, &d);
 		}
-	/* Of a runtime that has gone. */
+	/* Units of a runtime that has gone. */
 	while (t->nr_units && t->unit[t->nr_units - 1].runtime >= t->nr_stats)
 		t->nr_units--;
 }

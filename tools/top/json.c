@@ -51,7 +51,7 @@ static void write_nodes(struct json *j, const struct top *t)
 	json_close(j, ']');
 }
 
-/* Of the word that it sleeps in; 0 and -1: not known. */
+/* For the word that it sleeps in; 0 and -1: not known. */
 static void write_holder(struct json *j, const struct top *t,
 			 const struct top_row *row)
 {

@@ -144,7 +144,7 @@ static void fill_worker(struct top_page *p, const struct top *t,
 	cells_of_rates(p, row->rate);
 }
 
-/* Of all that are no workers: the blocking pools, and the outside. */
+/* For all that are no workers: the blocking pools, and the outside. */
 static void fill_others(struct top_page *p, const struct top *t,
 			enum lkdf_executor_kind kind, const char *what)
 {

@@ -40,7 +40,7 @@ struct condition {
 /* Reads one condition, spoils its text; NULL, or what is wrong with it. */
 const char *condition_read(char *text, struct condition *c);
 
-/* Of a value of A and one of B. */
+/* For a value of A and one of B. */
 bool condition_holds(const struct condition *c, double a, double b);
 
 #endif

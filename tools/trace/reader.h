@@ -33,7 +33,8 @@ struct reader {
 	uint32_t size, at;
 
 	struct link_state links;
-	/* Of the last list, as many as fit into a chunk; NULL: no list yet. */
+	/* Elements of the last list, as many as fit into a chunk; NULL: no list
+	 * yet. */
 	uint32_t *list;
 	uint64_t *nodes; /* LKDF_MAX_NODES; NULL: none yet */
 	uint8_t *graphs; /* told, a bit each; NULL: none */

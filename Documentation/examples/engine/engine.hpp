@@ -166,7 +166,7 @@ class ComputeEngine
 	std::mutex lock;
 	std::unordered_map<FnHandle, std::shared_ptr<Fn>> fns;
 	VarRegistry registry;
-	/* Of each device: how many of its IO threads are free */
+	/* For each device: how many of its IO threads are free */
 	const std::vector<int> gpus;
 	std::vector<lkdf_limit *> io_threads;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Messages when a task fails, and when a graph has a cycle. Of the chain first
+ * Messages when a task fails, and when a graph has a cycle. In the chain first
  * -> second -> third the second fails, so the third is skipped. Prints:
  *
  *   first

@@ -111,8 +111,8 @@ int lkdf_event_next(struct lkdf_event e, uint64_t seen, int64_t timeout_ns);
  * @e:          event
  * @timeout_ns: >= 0, or -1 for ever
  *
- * Of an event with LKDF_EVENT_PULSE the call waits for the next signal, and the
- * caller keeps the reference whatever comes.
+ * For an event with LKDF_EVENT_PULSE the call waits for the next signal, and
+ * the caller keeps the reference whatever comes.
  *
  * Context: any thread that is not in a body.
  * Return: 0 or the event's error, reference dropped; 1 still pending,
@@ -126,7 +126,7 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns);
  * @e:   event, fired, before its reference is dropped
  * @out: size set by the caller
  *
- * Of a run that ended well, err is 0 and the counts are there all the same: of
+ * If a run ended well, err is 0 and the counts are there all the same: those of
  * tasks that no branch has chosen, say, in all repetitions or waves. A body
  * that asks for the event of its own child has seen the child's error, and does
  * not end with it.

@@ -68,7 +68,7 @@ struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
  * @den: 1 .. 1024: how many
  * @out: the part; untouched on failure
  *
- * Of n workers, in the order of their CPUs, part @num has those from
+ * If @p has n workers, in the order of their CPUs, part @num has those from
  * floor(@num n / @den) up to the one before floor((@num + 1) n / @den), and one
  * worker at least: with more parts than workers several parts have one and the
  * same worker. A part with all workers of @p is @p itself, which a place of one
