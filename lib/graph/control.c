@@ -41,6 +41,8 @@ void control_free(struct lkdf_graph *g)
 		free(c->regions[l]);
 	free(c->regions);
 	free(c->position);
+	free(c->branches);
+	free(c->branch);
 	free(c->choices.choice);
 	free(c->choices.arm);
 	free(c->choices.join);

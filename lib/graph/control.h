@@ -17,6 +17,7 @@
 #define GRAPH_CONTROL_H
 
 #include "core/verdict.h"
+#include "graph/branches.h"
 #include "graph/choice.h"
 #include "graph/graph.h"
 
@@ -52,6 +53,9 @@ struct control_edge {
 	uint8_t nr_dense;
 	/* Of a task's first edge: its choice, 1 for the first; 0: none. */
 	uint32_t choice;
+	/* Of a task's first edge: its branches, 1 for the first; 0: it has
+	 * none. */
+	uint32_t branches;
 };
 
 /* An edge that edges_make() has made, in the order in which it does. */
@@ -62,9 +66,6 @@ struct control_data {
 
 #define NO_LOOP UINT32_MAX
 #define CONTROL_ANY_VALUE 255
-
-/* Live edges that count at one task, as pending has room for them. */
-#define CONTROL_MAX_LIVE 511u
 
 /* Constant after seal. */
 struct graph_loop {
@@ -103,6 +104,8 @@ struct control {
 	uint32_t *back_ports; /* by loop: live of BACK edges with PORT */
 	struct loop_fold *folds; /* by loop, see lib/seal/folds.c */
 	uint32_t nr_folds;
+	struct branches *branches; /* of each task that has some */
+	uint16_t *branch; /* numbers of all of them, see branches.h */
 	struct choices choices;
 	struct region **regions; /* by loop, see region.h; NULL: none at all */
 	uint32_t *position; /* by index: of a member in its region */
@@ -191,12 +194,16 @@ static inline int control_verdict(const struct rec *r, uint32_t all)
 	return VERDICT_FAILED;
 }
 
+/* Branches that LKDF_BRANCHES() can name. */
+#define CONTROL_SEVERAL 29
+
 /* Is the edge with this branch live after the task has returned value? */
 static inline bool control_takes(int value, uint16_t branch)
 {
 	if (likely(value < 0x20000000))
 		return value == branch;
-	return value < LKDF_NO_BRANCH && branch < 29 && value >> branch & 1;
+	return value < LKDF_NO_BRANCH && branch < CONTROL_SEVERAL &&
+	       value >> branch & 1;
 }
 
 #endif

@@ -84,12 +84,28 @@ static inline enum arrival rec_arrive_dead(struct rec *r)
  * In graphs with control flow pending holds more, so that one operation tells
  * all: arrivals to come in bits 0 to 19, live ones among those that count in 20
  * to 28, a dead one of these because of a failure in 29, others in 30 and 31.
+ *
+ * Nobody needs the number of live ones, only whether it is 0, but to add 1 with
+ * the subtraction costs nothing. While more than REC_MANY arrivals are to come
+ * a live one sets the lowest bit instead, as the dead ones set theirs: at most
+ * REC_MANY ones are added, each bit set after one of them adds one more at
+ * most, and their sum has room in nine bits however many edges there are.
  */
 #define REC_ARRIVALS ((1u << 20) - 1)
 #define REC_ONE_LIVE (1u << 20)
 #define REC_LIVE (511u << 20)
 #define REC_LOST (1u << 29)
 #define REC_UNCHOSEN (1u << 30)
+#define REC_MANY 200u
+
+/* A live arrival, while many are to come. Returns what is left to tell. */
+static inline uint32_t rec_live_among_many(struct rec *r, uint32_t how,
+					   uint32_t pending)
+{
+	if (how & REC_LIVE && !(pending & REC_ONE_LIVE))
+		a_or(&r->pending, REC_ONE_LIVE, relaxed);
+	return how & ~REC_LIVE;
+}
 
 /*
  * An arrival: its state, REC_ONE_LIVE or one of the three bits or DEAD or 0,
@@ -104,6 +120,8 @@ static inline bool rec_arrive_control(struct rec *r, uint32_t how,
 	uint32_t pending = a_load(&r->pending, acquire);
 
 	if ((pending & REC_ARRIVALS) != 1) {
+		if (unlikely((pending & REC_ARRIVALS) > REC_MANY))
+			how = rec_live_among_many(r, how, pending);
 		if (how & ~REC_LIVE && !(pending & how))
 			a_or(&r->pending, how & ~REC_LIVE, relaxed);
 		/* [control.arrive] what we did; pairs with [control.last] and

@@ -21,7 +21,7 @@
 /* Words of bits have one word of bits above them. */
 #define REGION_TASKS (64u * 64)
 
-/* Bytes that a region may have for each task. */
+/* Bytes that a region may have for each task, without slots of branches. */
 #define REGION_BYTES 64u
 
 /* Loops in a loop, one in the other, that a worker goes through with it: the
@@ -46,12 +46,17 @@ struct region_edge {
 
 struct region_task {
 	_Alignas(32) uint32_t index;
-	/* Edges that it always takes, then those with branches, sorted. */
-	uint32_t first, first_branch, end;
-	/* In at[]: where the edges of branch 0, 1, ... begin; one more. Of a
-	 * loop in the loop: its number. */
+	/* Where the places of its branches begin, see struct region. Of a loop
+	 * in the loop: its number. */
 	uint32_t first_at;
-	uint16_t nr_dense; /* branches that are there */
+	/* Where it is not chosen, lkdf.unchosen grows so much; of ours: 0. */
+	uint32_t nr_counted;
+	/* Edges that it always takes, then those with branches, sorted. */
+	uint16_t first, first_branch, end;
+	/* Each branch has a place. The first nr_dense branches are numbered
+	 * base, base + 1, ..., the others as number[] says. */
+	uint16_t base, nr_dense;
+	uint16_t sparse; /* table of these others, 1 for the first; 0: none */
 	/* The one task that it leads to, LIVE; 0: others. Of a choice for each
 	 * branch in jump[]. */
 	uint16_t only;
@@ -59,12 +64,24 @@ struct region_task {
 	/* A loop in the loop, with its exits as edges. Those that a task of it
 	 * chooses have their place among all of them as branch. */
 	bool is_loop;
-	/* Where it is not chosen, lkdf.unchosen grows so much; of ours: 0. */
-	uint32_t nr_counted;
 };
+
+_Static_assert(sizeof(struct region_task) == 32, "two tasks a cache line");
+
+/* Edges and places of a region at most: they have 16 bits. */
+#define REGION_EDGES 0x8000u
+
+/* In slot[]. */
+#define FREE_SLOT UINT16_MAX
 
 /* In jump[]: the one edge of a branch goes round the loop. */
 #define REGION_ROUND UINT16_MAX
+
+/* Places of the branches of one task that do not follow the first one. */
+struct region_sparse {
+	uint32_t first_slot; /* in slot[] */
+	uint32_t bits; /* 2 to the power of this slots, see branches_slot() */
+};
 
 /* Edges with PORT, each of which has a byte in the frame, see port.h. */
 struct region_ports {
@@ -83,6 +100,7 @@ struct region_list {
 /* Constant after seal, but for is_wide. */
 struct region {
 	_Alignas(32) uint32_t nr, nr_words, nr_edges;
+	uint32_t nr_sparse, nr_slots;
 	uint32_t depth; /* of loops in it, one in the other */
 	bool has_loops;
 	bool counts; /* some tasks wait for several edges */
@@ -94,8 +112,12 @@ struct region {
 	struct region_ports ports;
 	struct region_task *task; /* by position; the head has 0 */
 	struct region_edge *edge;
-	uint32_t *at;
-	uint16_t *jump; /* by place in at[] */
+	/* By place: where the edges of the branch begin, with one place more
+	 * behind each task's; the task that it leads to; its number. */
+	uint16_t *at, *jump, *number;
+	struct region_sparse *sparse;
+	uint16_t
+		*slot; /* a place, less the task's first one; FREE_SLOT: free */
 	uint16_t *waits; /* by position */
 
 	/* Any worker, racy: tasks were live side by side, others had none. */

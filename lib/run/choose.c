@@ -4,13 +4,10 @@
 #include "run/frame_count.h"
 #include "run/tell.h"
 
-/* Branches that LKDF_BRANCHES() can name. */
-#define MAX_CHOSEN 29
-
 /* Arms that were chosen; at: the join of each that comes next. */
 struct chosen {
-	const struct choice_arm *arm[MAX_CHOSEN];
-	uint32_t at[MAX_CHOSEN];
+	const struct choice_arm *arm[CONTROL_SEVERAL];
+	uint32_t at[CONTROL_SEVERAL];
 	unsigned nr;
 	unsigned nr_told; /* arms up to the last one with edges to tell */
 	bool has_joins; /* arms that were not chosen have joins to tell */
@@ -20,11 +17,11 @@ static const struct choice_arm *
 find_arm(const struct choices *all, const struct choice *ch, uint32_t branch)
 {
 	const struct choice_arm *arm = all->arm + ch->first_arm;
-	uint32_t low = 0, high = ch->nr_arms, mid;
+	uint32_t low = 0, high = ch->nr_arms, mid = branch - arm->branch;
 
-	/* Most have all branches from 0 on. */
-	if (branch < high && arm[branch].branch == branch)
-		return &arm[branch];
+	/* Most have numbers that follow one another. */
+	if (mid < high && arm[mid].branch == branch)
+		return &arm[mid];
 	while (low < high) {
 		mid = (low + high) / 2;
 		if (arm[mid].branch < branch)
@@ -48,7 +45,7 @@ static void find_chosen(const struct choices *all, const struct choice *ch,
 		to->nr = to->arm[0] != NULL;
 		return;
 	}
-	for (branch = 0; branch < MAX_CHOSEN; branch++) {
+	for (branch = 0; branch < CONTROL_SEVERAL; branch++) {
 		if (!control_takes(value, (uint16_t)branch))
 			continue;
 		arm = find_arm(all, ch, branch);

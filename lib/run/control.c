@@ -17,7 +17,6 @@
 #include "trace/counters.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -389,78 +388,59 @@ uint32_t control_resolve(struct worker *w, struct frame *f, uint32_t index,
 
 /* ---- what a body may return --------------------------------------------- */
 
-static bool has_branch(const struct control_edge *e, uint32_t nr, int branch)
+static bool has_branch(const uint16_t *number, uint32_t nr, int branch)
 {
-	uint32_t i;
-
-	for (i = 0; i < nr; i++)
-		if (e[i].flags & (CONTROL_BRANCH | CONTROL_BACK) &&
-		    e[i].branch == branch)
-			return true;
-	return false;
+	return branches_find(number, nr, (uint32_t)branch) < nr;
 }
 
 /* Returned: LKDF_BRANCHES(), each of which is to be there. */
-static bool has_branches(const struct control_edge *e, uint32_t nr, int value)
+static bool has_branches(const uint16_t *number, uint32_t nr, int value)
 {
 	int branch;
 
-	for (branch = 0; branch < 29; branch++)
-		if (value >> branch & 1 && !has_branch(e, nr, branch))
+	for (branch = 0; branch < CONTROL_SEVERAL; branch++)
+		if (value >> branch & 1 && !has_branch(number, nr, branch))
 			return false;
 	return true;
 }
 
-#define NO_BRANCH INT_MAX
-
-/* The lowest branch above the last one; NO_BRANCH: there is none. */
-static int next_branch(const struct control_edge *e, uint32_t nr, int last)
-{
-	int next = NO_BRANCH;
-	uint32_t i;
-
-	for (i = 0; i < nr; i++)
-		if (e[i].flags & (CONTROL_BRANCH | CONTROL_BACK) &&
-		    e[i].branch > last && e[i].branch < next)
-			next = e[i].branch;
-	return next;
-}
-
 static int refuse_branch(const struct frame *f, uint32_t index,
-			 const struct control_edge *e, uint32_t nr, int value)
+			 const uint16_t *number, uint32_t nr, int value)
 {
 	char name[NAME_SIZE], list[100] = "";
-	int branch = next_branch(e, nr, -1);
 	size_t used = 0;
+	uint32_t i;
 
 	check(frame_has(f, index));
-	while (branch != NO_BRANCH && used + 8 < sizeof(list)) {
+	for (i = 0; i < nr && used + 8 < sizeof(list); i++)
 		used += (size_t)snprintf(list + used, sizeof(list) - used,
-					 "%s%d", used ? ", " : "", branch);
-		branch = next_branch(e, nr, branch);
-	}
+					 "%s%u", used ? ", " : "", number[i]);
 	return err(-ERANGE, "%s returned %#x, which is no branch of it: %s%s",
 		   graph_task_name(f->graph, graph_number(f->graph, index),
 				   name, sizeof(name)),
-		   (unsigned)value, list, branch == NO_BRANCH ? "" : " ...");
+		   (unsigned)value, list, i == nr ? "" : " ...");
 }
 
 int control_check(const struct frame *f, uint32_t index, int value)
 {
 	const struct rec *r = &f->recs[index];
-	const struct control_edge *e;
-	uint32_t nr = r->succ[1];
+	const struct control *c = f->graph->control;
+	const struct branches *b;
+	const uint16_t *number;
+	uint32_t at;
 
 	check(frame_has(f, index));
 	if (r->nr_succ != REC_CONTROL || value == LKDF_NO_BRANCH)
 		return 0;
-	e = f->graph->control->out + r->succ[0];
-	if (e->nr_dense == CONTROL_ANY_VALUE || value < e->nr_dense)
+	at = c->out[r->succ[0]].branches;
+	if (!at)
 		return 0;
+	b = &c->branches[at - 1];
+	number = &c->branch[b->first];
 	if (value <= UINT16_MAX
-		    ? has_branch(e, nr, value)
+		    ? has_branch(number, b->nr, value)
 		    : value >= 0x20000000 && value < LKDF_NO_BRANCH &&
-			      has_branches(e, nr, value))
+			      has_branches(number, b->nr, value))
 		return 0;
-	return refuse_branch(f, index, e, nr, value);
+	return refuse_branch(f, index, number, b->nr, value);
 }

@@ -5,6 +5,7 @@
 #include "run/chain.h"
 #include "run/control.h"
 #include "run/port_run.h"
+#include "run/region_place.h"
 #include "run/region_walk.h"
 #include "run/solo_run.h"
 
@@ -112,20 +113,33 @@ static inline void take_all(struct walk *k, const struct region_task *t,
 		take_edge(k, t, &k->r->edge[i]);
 }
 
+static inline void take_branch(struct walk *k, const struct region_task *t,
+			       int branch)
+{
+	uint32_t place = region_place_of(k->r, t, branch);
+
+	if (place != NO_PLACE)
+		take_all(k, t, k->r->at[place], k->r->at[place + 1]);
+}
+
+/* The value is of LKDF_BRANCHES(), or LKDF_NO_BRANCH. */
+static __attribute__((noinline)) void
+take_several(struct walk *k, const struct region_task *t, int value)
+{
+	int branch;
+
+	for (branch = 0; branch < CONTROL_SEVERAL; branch++)
+		if (control_takes(value, (uint16_t)branch))
+			take_branch(k, t, branch);
+}
+
 static inline void take_chosen(struct walk *k, const struct region_task *t,
 			       int value)
 {
-	const uint32_t *at = k->r->at + t->first_at;
-	const struct region_edge *e = k->r->edge;
-	uint32_t i;
-
-	if (likely(value < t->nr_dense)) {
-		take_all(k, t, at[value], at[value + 1]);
-		return;
-	}
-	for (i = t->first_branch; i < t->end; i++)
-		if (control_takes(value, e[i].branch))
-			take_edge(k, t, &e[i]);
+	if (likely(value <= UINT16_MAX))
+		take_branch(k, t, value);
+	else
+		take_several(k, t, value);
 }
 
 /*
@@ -145,6 +159,17 @@ static __attribute__((noinline)) void tell_ports(struct walk *k, uint32_t p)
 		port_resolved(f, k->r->task[p].index, true);
 }
 
+static __attribute__((noinline)) uint32_t
+jump_sparse(struct walk *k, const struct region_task *t, uint32_t p, int value)
+{
+	uint32_t place = region_find_sparse(k->r, t, (uint32_t)value);
+
+	if (place == NO_PLACE)
+		return 0;
+	k->run->value[p] = value;
+	return k->r->jump[place];
+}
+
 /*
  * The task has returned value, and no other is live. Returns the one task that
  * it leads to, REGION_ROUND, or 0 where more is to be done.
@@ -152,10 +177,14 @@ static __attribute__((noinline)) void tell_ports(struct walk *k, uint32_t p)
 static inline uint32_t jump_from(struct walk *k, const struct region_task *t,
 				 uint32_t p, int value)
 {
-	if (t->only || value >= t->nr_dense)
+	uint32_t at = (uint32_t)value - t->base;
+
+	if (t->only)
 		return t->only;
+	if (unlikely(at >= t->nr_dense))
+		return t->sparse ? jump_sparse(k, t, p, value) : 0;
 	k->run->value[p] = value;
-	return k->r->jump[t->first_at + (uint32_t)value];
+	return k->r->jump[t->first_at + at];
 }
 
 /*
@@ -214,7 +243,8 @@ static inline bool goes_round(struct walk *k)
 static inline int check_branch(struct walk *k, const struct region_task *t,
 			       int value)
 {
-	if (value < t->nr_dense || t->first_branch == t->end ||
+	if (value < 0 || t->first_branch == t->end ||
+	    region_place_of(k->r, t, value) != NO_PLACE ||
 	    !control_check(k->b->f, t->index, value))
 		return value;
 	k->b->ctx.has_why = true;

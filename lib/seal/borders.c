@@ -11,6 +11,7 @@
 #include "graph/access.h"
 #include "mem/region.h"
 #include "seal/edge_order.h"
+#include "seal/task_branches.h"
 
 #include <errno.h>
 #include <lkdf/data.h>
@@ -165,14 +166,13 @@ static int add_entries(struct looper *p)
 
 /* ---- what counts, and how many wait for it ------------------------------ */
 
-static int too_many(struct looper *p, uint32_t t, const char *what,
-		    uint32_t max)
+static int too_many(struct looper *p, uint32_t t)
 {
 	check(t < p->nr_tasks);
 	p->why->path[0] = (int32_t)t;
 	p->why->nr = 1;
-	return err(-E2BIG, "graph %s: more than %u %s lead to %s", p->g->name,
-		   max, what, loops_name(p, t).text);
+	return err(-E2BIG, "graph %s: more than %u edges lead to %s",
+		   p->g->name, REC_ARRIVALS - 4, loops_name(p, t).text);
 }
 
 static bool edge_counts(const struct rec *recs, const struct control_edge *e)
@@ -184,13 +184,11 @@ static bool edge_counts(const struct rec *recs, const struct control_edge *e)
 
 static int count_arrivals(struct looper *p)
 {
-	uint32_t *nr_live = calloc(p->nr_tasks + 1ul, sizeof(*nr_live)), i, t;
 	struct rec *recs = p->g->recs;
 	struct control_edge *e;
+	uint32_t i, t;
 	int rc = 0;
 
-	if (!nr_live)
-		return no_memory(p);
 	for (t = 0; t < p->nr_tasks; t++)
 		a_store(&recs[t].pending, 0, relaxed);
 	for (i = 0; i < p->nr_edges && !rc; i++) {
@@ -200,15 +198,11 @@ static int count_arrivals(struct looper *p)
 		if (edge_counts(recs, e)) {
 			e->flags |= CONTROL_COUNTS;
 			recs[e->to].flags |= REC_CHOSEN;
-			if (++nr_live[e->to] > CONTROL_MAX_LIVE)
-				rc = too_many(p, e->to, "branches",
-					      CONTROL_MAX_LIVE);
 		}
 		/* Room for the start and the token of the run before. */
 		if (a_add(&recs[e->to].pending, 1, relaxed) > REC_ARRIVALS - 4)
-			rc = too_many(p, e->to, "edges", REC_ARRIVALS - 4);
+			rc = too_many(p, e->to);
 	}
-	free(nr_live);
 	return rc;
 }
 
@@ -364,15 +358,17 @@ static void place_plain(struct lkdf_graph *g, struct rec *r,
 		g->spill[g->nr_spill++] = e[i].to;
 }
 
-static void place_control(struct control *c, struct rec *r,
+static void place_control(struct looper *p, struct rec *r,
 			  const struct control_edge *e, uint32_t nr)
 {
+	struct control *c = p->c;
+
 	r->nr_succ = REC_CONTROL;
 	r->succ[0] = c->nr_out;
 	r->succ[1] = nr;
 	edge_order_copy(&c->out[c->nr_out], e, nr);
 	check(edge_order_holds(&c->out[c->nr_out], nr));
-	c->out[c->nr_out].nr_dense = nr_dense(e, nr);
+	task_branches_find(p, &c->out[c->nr_out], e, nr);
 	c->nr_out += nr;
 }
 
@@ -388,8 +384,8 @@ static int place_task(struct looper *p, uint32_t t,
 	if (is_plain)
 		place_plain(p->g, &p->g->recs[t], e, own);
 	else
-		place_control(p->c, &p->g->recs[t], e, own);
-	return check_branches(p, e, own);
+		place_control(p, &p->g->recs[t], e, own);
+	return task_branches_check(p, e, own);
 }
 
 static int lay_out(struct looper *p)
@@ -402,7 +398,7 @@ static int lay_out(struct looper *p)
 	g->spill = region_alloc(cap * sizeof(*g->spill));
 	p->c->out = calloc(cap, sizeof(*p->c->out));
 	g->nr_spill = 0;
-	if (!g->spill || !p->c->out) {
+	if (!g->spill || !p->c->out || !task_branches_alloc(p)) {
 		region_free(g->spill, cap * sizeof(*g->spill));
 		g->spill = NULL;
 		return no_memory(p);

@@ -22,6 +22,8 @@ struct looper {
 	struct control_edge *edge;
 	uint32_t nr_edges;
 	uint32_t *first;
+	/* While they are laid out: tasks with branches, and those branches. */
+	uint32_t nr_choosing, nr_listed;
 
 	uint32_t *position; /* in an order that all edges follow */
 	uint32_t *loop_at; /* by task: the loop with this head, or NO_LOOP */

@@ -8,8 +8,8 @@
 
 uint64_t region_edge_bytes(const struct region_size *s)
 {
-	uint64_t each = sizeof(struct region_edge) + sizeof(uint32_t) +
-			sizeof(uint16_t) + sizeof(uint8_t);
+	uint64_t each = sizeof(struct region_edge) + 3 * sizeof(uint16_t) +
+			sizeof(uint8_t);
 
 	if (s->nr_ports)
 		each += sizeof(uint32_t);
@@ -27,11 +27,14 @@ static void *take_bytes(char **at, size_t bytes)
 
 struct region *region_create(const struct region_size *s)
 {
-	size_t bytes = round_up(sizeof(struct region) +
-					s->nr * (sizeof(struct region_task) +
-						 5 * sizeof(uint32_t)) +
-					region_edge_bytes(s) + 64,
-				CACHE_LINE);
+	size_t bytes =
+		round_up(sizeof(struct region) +
+				 s->nr * (sizeof(struct region_task) +
+					  5 * sizeof(uint32_t)) +
+				 region_edge_bytes(s) +
+				 s->nr_sparse * sizeof(struct region_sparse) +
+				 s->nr_slots * sizeof(uint16_t) + 96,
+			 CACHE_LINE);
 	struct region *r = aligned_alloc(CACHE_LINE, bytes);
 	char *at = (char *)(r + 1);
 
@@ -44,8 +47,12 @@ struct region *region_create(const struct region_size *s)
 	r->task = take_bytes(&at, s->nr * sizeof(struct region_task));
 	r->edge = take_bytes(&at, s->nr_edges * sizeof(struct region_edge));
 	/* A task has one place more, behind its branches. */
-	r->at = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint32_t));
+	r->at = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
 	r->jump = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
+	r->number = take_bytes(&at, (s->nr + s->nr_edges) * sizeof(uint16_t));
+	r->sparse =
+		take_bytes(&at, s->nr_sparse * sizeof(struct region_sparse));
+	r->slot = take_bytes(&at, s->nr_slots * sizeof(uint16_t));
 	r->waits = take_bytes(&at, s->nr * sizeof(uint16_t));
 	r->begins.at = take_bytes(&at, s->nr_begins * sizeof(uint16_t));
 	r->readers.at = take_bytes(&at, s->nr_readers * sizeof(uint16_t));

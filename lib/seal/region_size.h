@@ -14,6 +14,7 @@ struct region_size {
 	uint32_t nr, nr_edges;
 	uint32_t nr_ports; /* edges with a byte */
 	uint32_t nr_begins, nr_readers;
+	uint32_t nr_sparse, nr_slots; /* tasks with slots, and all slots */
 };
 
 /* Bytes of edges and of their tables. */

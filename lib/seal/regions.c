@@ -14,6 +14,7 @@
 #include "graph/control.h"
 #include "graph/port.h"
 #include "graph/region.h"
+#include "seal/region_places.h"
 #include "seal/region_size.h"
 #include "task/kind.h"
 
@@ -287,7 +288,7 @@ static void add_edges(const struct maker *m, struct region *r,
 	uint32_t i, nr = nr_edges_of(m, t->index), nr_chosen = 0;
 	struct control_edge e;
 
-	t->first = at;
+	t->first = (uint16_t)at;
 	for (i = 0; i < nr; i++) {
 		e = edge_of(m, t->index, i);
 		if (e.flags & CONTROL_DATA)
@@ -298,55 +299,11 @@ static void add_edges(const struct maker *m, struct region *r,
 		else
 			add_edge(m, r, t->index, i, at++);
 	}
-	t->first_branch = at;
+	t->first_branch = (uint16_t)at;
 	qsort(m->chosen, nr_chosen, sizeof(*m->chosen), compare_branches);
 	for (i = 0; i < nr_chosen; i++)
 		add_edge(m, r, t->index, m->chosen[i].i, at++);
-	t->end = at;
-}
-
-static uint32_t add_table(struct region *r, struct region_task *t, uint32_t at)
-{
-	uint32_t e = t->first_branch, branch;
-
-	t->first_at = at;
-	for (branch = 0; branch < t->nr_dense; branch++) {
-		r->at[at++] = e;
-		while (e < t->end && r->edge[e].branch == branch)
-			e++;
-	}
-	r->at[at++] = e;
-	return at;
-}
-
-/* Where edges first to end lead to if that is all; 0: more is to be done. */
-static uint16_t leads_to(const struct region *r, uint32_t first, uint32_t end)
-{
-	if (end - first != 1)
-		return 0;
-	if (r->edge[first].how == REGION_BACK)
-		return REGION_ROUND;
-	return r->edge[first].how == REGION_LIVE ? r->edge[first].to : 0;
-}
-
-/* Needs nothing but to know the next task, of most tasks. */
-static void find_jumps(struct region *r)
-{
-	struct region_task *t;
-	uint32_t p, i;
-
-	for (p = 0; p < r->nr && !r->has_ports; p++) {
-		t = &r->task[p];
-		if (t->first_branch == t->end)
-			t->only = leads_to(r, t->first, t->end);
-		if (t->first_branch == t->end && t->end - t->first == 1 &&
-		    r->edge[t->first].how == REGION_ALL)
-			t->joins = r->edge[t->first].to;
-		if (t->first != t->first_branch)
-			continue;
-		for (i = t->first_at; i < t->first_at + t->nr_dense; i++)
-			r->jump[i] = leads_to(r, r->at[i], r->at[i + 1]);
-	}
+	t->end = (uint16_t)at;
 }
 
 /* The task is noted where an iteration has to do with it though it may not run.
@@ -377,20 +334,14 @@ static void fill_loop(const struct maker *m, struct region *r,
 		r->depth = inner->depth + 1;
 }
 
-/* Returns where the next table is in at[]. */
+/* Returns the first place behind those of the task. */
 static uint32_t fill_task(const struct maker *m, struct region *r,
 			  struct region_task *t, uint32_t at)
 {
 	const struct rec *rec = &m->g->recs[t->index];
-	uint8_t nr_dense = CONTROL_ANY_VALUE;
 
 	t->nr_counted = !rec->kind->is_ours;
-	if (rec->nr_succ == REC_CONTROL)
-		nr_dense = m->g->control->out[rec->succ[0]].nr_dense;
-	if (nr_dense == CONTROL_ANY_VALUE)
-		return at;
-	t->nr_dense = nr_dense;
-	return add_table(r, t, at);
+	return t->first_branch == t->end ? at : region_places_add(r, t, at);
 }
 
 static void fill_region(const struct maker *m, struct region *r,
@@ -415,7 +366,21 @@ static void fill_region(const struct maker *m, struct region *r,
 	r->has_ports = r->ports.has_hooks || r->ports.nr;
 	r->is_plain = r->nr_counted == r->nr && !r->begins.nr &&
 		      !r->readers.nr && !r->has_loops;
-	find_jumps(r);
+	region_places_find_jumps(r);
+}
+
+/* Of a task's branches, those that do not follow the first one, at most. */
+static uint32_t nr_sparse_of(const struct maker *m, uint32_t index)
+{
+	const struct control *c = m->g->control;
+	const struct rec *r = &m->g->recs[index];
+	const struct branches *b;
+
+	if (loop_at(m, index) || r->nr_succ != REC_CONTROL ||
+	    !c->out[r->succ[0]].branches)
+		return 0;
+	b = &c->branches[c->out[r->succ[0]].branches - 1];
+	return b->nr - branches_dense(&c->branch[b->first], b->nr);
 }
 
 static void count_task(const struct maker *m, uint32_t index,
@@ -431,6 +396,11 @@ static void count_task(const struct maker *m, uint32_t index,
 		s->nr_ports += tells_port(&e);
 	}
 	s->nr_edges += nr;
+	nr = nr_sparse_of(m, index);
+	if (!nr)
+		return;
+	s->nr_sparse++;
+	s->nr_slots += 1u << branches_bits(nr);
 }
 
 static int make_region(struct maker *m)
@@ -443,7 +413,8 @@ static int make_region(struct maker *m)
 		return 0;
 	for (i = 0; i < s.nr; i++)
 		count_task(m, list[i], &s);
-	if (region_edge_bytes(&s) > (uint64_t)s.nr * REGION_BYTES)
+	if (region_edge_bytes(&s) > (uint64_t)s.nr * REGION_BYTES ||
+	    s.nr + s.nr_edges > REGION_EDGES)
 		return 0;
 	r = region_create(&s);
 	if (!r)

@@ -104,6 +104,21 @@ static void arrive_once(int id)
 	arrive(id, 0);
 }
 
+/* The first thread brings the arrivals of tasks that were not chosen: before
+ * it many are to come, behind it few. */
+static void arrive_with_many(int id)
+{
+	uint32_t all;
+
+	if (id) {
+		arrive(id, 0);
+		return;
+	}
+	plain_store(&wrote[0], 1);
+	if (rec_arrive_unchosen(&rec, REC_MANY, 0, &all))
+		resolve(all, 0);
+}
+
 static void one_last_in_each(void)
 {
 	mc_assert(plain_load(&nr_last) == nr_rounds);
@@ -212,6 +227,28 @@ static void none_of_three(void)
 	expect(FAILED, LIVE);
 }
 
+static void many_and_two_live(void)
+{
+	init(REC_CHOSEN, 1);
+	rec_rearm(&rec, REC_MANY + 2);
+	edge(1, BRANCH, LIVE, LIVE);
+	edge(2, BRANCH, LIVE, LIVE);
+	expect(LIVE, LIVE);
+}
+
+static void many_and_one_live(void)
+{
+	many_and_two_live();
+	edge(2, BRANCH, FAILED, LIVE);
+}
+
+static void many_and_none_live(void)
+{
+	many_and_one_live();
+	edge(1, BRANCH, UNCHOSEN, LIVE);
+	expect(FAILED, LIVE);
+}
+
 /* Nothing of how the first run was is left for the second. */
 static void dead_then_live(void)
 {
@@ -244,6 +281,9 @@ static void dead_and_dead_again(void)
 #define ROW(text, before)                                            \
 	.name = text, .nr_threads = NR, .bound = -1, .init = before, \
 	.thread = arrive_once, .final = one_last_in_each
+#define MANY(text, before)                                           \
+	.name = text, .nr_threads = NR, .bound = -1, .init = before, \
+	.thread = arrive_with_many, .final = one_last_in_each
 #define TWICE(text, before)                                     \
 	.name = text, .nr_threads = NR, .bound = 1, .stale = 2, \
 	.init = before, .thread = arrive_in_each, .final = one_last_in_each
@@ -263,6 +303,9 @@ static const struct mc_scenario table[] = {
 	      branch_live_and_failed) },
 	{ ROW("any: one of three is live", any_of_three) },
 	{ ROW("any: none of three is live", none_of_three) },
+	{ MANY("many edges, two are live", many_and_two_live) },
+	{ MANY("many edges, one is live, one is lost", many_and_one_live) },
+	{ MANY("many edges, none is live", many_and_none_live) },
 	{ TWICE("two runs, dead and live", dead_then_live) },
 	{ TWICE("two runs, branches live and lost", live_then_dead) },
 	{ TWICE("two runs, both dead", dead_and_dead_again) },

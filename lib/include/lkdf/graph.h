@@ -162,8 +162,8 @@ struct lkdf_edge {
  * fields, sizes that differ; -ENOMEM. A refusal is also what seal reports. Seal
  * adds: -ELOOP a cycle without BACK, a loop with a second way in, loops that
  * overlap or wait for each other; -EINVAL a BACK edge whose head does not reach
- * it, a branch that both stays in a loop and leaves it; -E2BIG more than 511
- * branches to one task; -EOPNOTSUPP uses that a loop cannot have.
+ * it, a branch that both stays in a loop and leaves it; -E2BIG more than
+ * 1048572 edges to one task; -EOPNOTSUPP uses that a loop cannot have.
  */
 int lkdf_graph_edge(struct lkdf_graph *g, const struct lkdf_edge *e);
 

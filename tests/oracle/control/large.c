@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define ARMS 200
+#define STATES 700
 #define TURNS 500
 #define NESTED 1000
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -74,6 +75,50 @@ static void model_arms(struct large *l)
 		l->want[1 + choose_arm(l, 0, n)]++;
 	l->want[0] = l->want[LATCH] = TURNS;
 	l->unchosen = TURNS * (ARMS - 1);
+	l->iterations = TURNS - 1;
+}
+
+/* ---- a machine, with numbers at random ----------------------------------- */
+
+#define BACK (STATES + 1) /* task 0 chooses */
+
+/* An odd factor: no number comes twice. */
+static uint16_t number_of(int state)
+{
+	return (uint16_t)(state * 40503 + 12345);
+}
+
+static void connect_states(struct lkdf_graph *g)
+{
+	int i;
+
+	for (i = 0; i < STATES; i++) {
+		must(lkdf_graph_branch(g, 0, number_of(i), i + 1), "branch");
+		must(lkdf_graph_branch(g, i + 1, number_of(i), BACK), "branch");
+	}
+	must(lkdf_graph_back(g, BACK, 1000, 0), "back");
+}
+
+static int state_of(const struct large *l, uint32_t n)
+{
+	return (int)(mix(l->seed + n) % STATES);
+}
+
+static int choose_state(const struct large *l, int task, uint32_t n)
+{
+	if (task == BACK)
+		return n + 1 < TURNS ? 1000 : LKDF_NO_BRANCH;
+	return number_of(task ? task - 1 : state_of(l, n));
+}
+
+static void model_states(struct large *l)
+{
+	uint32_t n;
+
+	for (n = 0; n < TURNS; n++)
+		l->want[1 + state_of(l, n)]++;
+	l->want[0] = l->want[BACK] = TURNS;
+	l->unchosen = TURNS * (STATES - 1);
 	l->iterations = TURNS - 1;
 }
 
@@ -169,6 +214,8 @@ static void model_row(struct large *l)
 static const struct shape shapes[] = {
 	{ "a choice among 200", ARMS + 2, LATCH, connect_arms, choose_arm,
 	  model_arms },
+	{ "a machine of 700 states", STATES + 2, -1, connect_states,
+	  choose_state, model_states },
 	{ "loops one in the other", 2 * NESTED, -1, connect_nested,
 	  choose_nested, model_nested },
 	{ "loops one after another", IN_A_ROW, -1, connect_row, choose_row,

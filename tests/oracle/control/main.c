@@ -5,7 +5,7 @@
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
  *		[--workers LIST]
  * Each runs both ways, with regions (lib/graph/region.h) and without them: both
- * do what the model does, and go through as many iterations. Three large graphs
+ * do what the model does, and go through as many iterations. Four large graphs
  * follow, see large.h.
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.

@@ -25,6 +25,40 @@ static void add_edge(struct program *p, int from, int to, int branch,
 	};
 }
 
+/* The number of a task's n'th branch. */
+static int number_of(uint64_t h, int n)
+{
+	switch (h % 6) {
+	case 0:
+		return n + 1;
+	case 1:
+		return n + 1000;
+	case 2: /* from 65,535 downwards */
+		return 65535 - n;
+	case 3: /* with gaps */
+		return n < 2 ? n : 5 * n;
+	case 4: /* an odd factor: no number comes twice */
+		return (int)(((uint32_t)n * 40503u + (h >> 8)) & 0xffff);
+	default:
+		return n;
+	}
+}
+
+/* Until here branches are 0, 1, ... */
+static void number_branches(struct program *p)
+{
+	int t, i;
+
+	for (t = 0; t < p->nr_tasks; t++)
+		for (i = 0; i < p->nr_branches[t]; i++)
+			p->number[t][i] =
+				number_of(mix(p->seed * 7 + (uint64_t)t), i);
+	for (i = 0; i < p->nr_edges; i++)
+		if (p->edge[i].branch >= 0)
+			p->edge[i].branch =
+				p->number[p->edge[i].from][p->edge[i].branch];
+}
+
 /* An old branch of the task, or a new one. */
 static int branch_of(struct program *p, struct rng *r, int task)
 {
@@ -139,6 +173,7 @@ void program_create(struct program *p, uint64_t seed)
 	add_channels(p, &r);
 	data_add(p, &r);
 	make_bare(p, &r);
+	number_branches(p);
 }
 
 void program_print(const struct program *p)
@@ -178,6 +213,18 @@ static bool goes_back(const struct program *p, int task, int value, int n)
 	return false;
 }
 
+/* Those of the task's branches in the mask that LKDF_BRANCHES() can name. */
+static int several(const struct program *p, int task, unsigned mask)
+{
+	unsigned named = 0;
+	int i;
+
+	for (i = 0; i < p->nr_branches[task]; i++)
+		if (mask >> i & 1 && p->number[task][i] < 29)
+			named |= 1u << p->number[task][i];
+	return LKDF_BRANCHES((int)named);
+}
+
 int program_value(const struct program *p, int run, int task, int n)
 {
 	uint64_t h = mix(p->seed + mix((uint64_t)run * 1000003u +
@@ -188,11 +235,11 @@ int program_value(const struct program *p, int run, int task, int n)
 		return -EIO;
 	if (!nr)
 		return (int)(h >> 8 & 3);
-	value = (int)((h >> 8) % (unsigned)nr);
+	value = p->number[task][(h >> 8) % (unsigned)nr];
 	if ((h >> 20) % 11 == 0)
 		value = LKDF_NO_BRANCH;
 	else if ((h >> 28) % 7 == 0 && nr < 20)
-		value = LKDF_BRANCHES((int)(h >> 32 & ((1u << nr) - 1)));
+		value = several(p, task, h >> 32 & ((1u << nr) - 1));
 	return goes_back(p, task, value, n) ? LKDF_NO_BRANCH : value;
 }
 

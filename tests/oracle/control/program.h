@@ -41,7 +41,8 @@ struct program {
 	struct edge edge[MAX_EDGES];
 	bool is_any[MAX_TASKS], is_always[MAX_TASKS], is_blocking[MAX_TASKS];
 	bool has_in[MAX_TASKS]; /* an edge to it has a value */
-	int nr_branches[MAX_TASKS]; /* numbers 0 .. nr - 1 */
+	int nr_branches[MAX_TASKS];
+	int number[MAX_TASKS][MAX_GIVEN]; /* of these branches */
 	bool is_stream; /* the runs are waves of one stream */
 	int inflight, max_waves, nr_runs;
 	int receiver, sender; /* tasks: a value each call; -1: none */

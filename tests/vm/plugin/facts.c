@@ -258,7 +258,7 @@ static void *walk_pinned(void *arg)
 static int all_cpus_count_at_once(void)
 {
 	static struct walker walkers[MAX_CPUS];
-	pthread_barrier_t barrier;
+	static pthread_barrier_t barrier;
 	int cpu, nr = 0, sum[CONTROL_MAX_NODES][CONTROL_MAX_NODES] = { 0 };
 	int from, to;
 
