@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-#include <lkdf/loop.h>
+#include "api/loop.h"
 
 #include "api/border.h"
 #include "api/fixes.h"
 #include "core/ops.h"
 #include "data/data.h"
+#include "sched/current.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
-#include "task/parallel_for.h"
 #include "task/task.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@
 
 /* ---- for ---------------------------------------------------------------- */
 
-static int check_range(const char *what, const struct lkdf_range *r)
+int loop_check_range(const char *what, const struct lkdf_range *r)
 {
 	if (r->begin <= r->end)
 		return 0;
@@ -32,9 +32,8 @@ static int check_range(const char *what, const struct lkdf_range *r)
 		   (unsigned long long)r->end);
 }
 
-/* s: NULL, or the scope that is asked for. */
-static int check_scope(const char *what, const struct lkdf *rt,
-		       const struct lkdf_scope *s)
+int loop_check_scope(const char *what, const struct lkdf *rt,
+		     const struct lkdf_scope *s)
 {
 	return s && s->rt != rt ? err(-EINVAL, "%s: scope %s %s", what, s->name,
 				      border_whose(s->rt))
@@ -64,9 +63,18 @@ static int run_loop(struct loop *l, struct lkdf_ctx *c, struct lkdf_scope *s)
 	return c ? loop_run_in(l, c) : loop_run(l);
 }
 
+int loop_here(struct loop *l, struct lkdf_scope *s)
+{
+	const struct lkdf_ctx *c = current_get();
+
+	if (!s && c && c->ex->rt == l->rt)
+		s = scope_of(l->rt, c);
+	return run_loop(l, NULL, s);
+}
+
 static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)
 {
-	int rc = check_range("for", &a->range);
+	int rc = loop_check_range("for", &a->range);
 
 	if (rc)
 		return rc;
@@ -80,7 +88,7 @@ static int check_for(const struct lkdf *rt, const struct lkdf_for_attr *a)
 	if (a->data && a->data->rt != rt)
 		return err(-EINVAL, "for: data \"%s\" %s", a->data->name,
 			   border_whose(a->data->rt));
-	return check_scope("for", rt, a->scope);
+	return loop_check_scope("for", rt, a->scope);
 }
 
 static int for_with(struct lkdf *rt, struct lkdf_ctx *c,
@@ -190,14 +198,13 @@ int lkdf_invoke_in(struct lkdf_ctx *c, const struct lkdf_call *v, unsigned nr)
 /* The range in blocks, each with an accumulator; the loop goes over these. */
 struct reduce {
 	struct lkdf_reduce_attr a;
-	uint64_t block, nr_blocks;
-	uint64_t stride; /* bytes from one to the next */
+	struct cut cut;
 	char *acc;
 };
 
 static void *acc_of(const struct reduce *r, uint64_t i)
 {
-	return r->acc + i * r->stride;
+	return r->acc + i * r->cut.stride;
 }
 
 static int reduce_blocks(uint64_t begin, uint64_t end, void *u)
@@ -209,29 +216,28 @@ static int reduce_blocks(uint64_t begin, uint64_t end, void *u)
 
 	for (i = begin; i < end && rc >= 0; i++) {
 		memcpy(acc_of(r, i), a->acc, a->acc_bytes);
-		from = a->range.begin + i * r->block;
-		nr = min_u64(r->block, a->range.end - from);
+		from = a->range.begin + i * r->cut.block;
+		nr = min_u64(r->cut.block, a->range.end - from);
 		rc = a->fn(from, from + nr, acc_of(r, i), a->u);
 	}
 	return rc;
 }
 
-/* Nothing that differs from machine to machine may count. */
-static void cut_range(struct reduce *r)
+void loop_cut(struct cut *cut, const struct lkdf_range *r, uint64_t acc_bytes)
 {
-	uint64_t nr = r->a.range.end - r->a.range.begin, blocks;
+	uint64_t nr = r->end - r->begin, blocks;
 
-	r->stride = round_up(r->a.acc_bytes, CACHE_LINE);
-	if (r->a.range.grain) {
-		r->block = max_u64(r->a.range.grain, (nr - 1) / MAX_BLOCKS + 1);
+	cut->stride = round_up(acc_bytes, CACHE_LINE);
+	if (r->grain) {
+		cut->block = max_u64(r->grain, (nr - 1) / MAX_BLOCKS + 1);
 	} else {
 		blocks = min_u64(max_u64(nr / FEW_BLOCKS, FEW_BLOCKS),
 				 AUTO_BLOCKS);
 		blocks = min_u64(blocks,
-				 max_u64(AUTO_BYTES / r->stride, FEW_BLOCKS));
-		r->block = (nr - 1) / blocks + 1;
+				 max_u64(AUTO_BYTES / cut->stride, FEW_BLOCKS));
+		cut->block = (nr - 1) / blocks + 1;
 	}
-	r->nr_blocks = (nr - 1) / r->block + 1;
+	cut->nr_blocks = (nr - 1) / cut->block + 1;
 }
 
 /* All into the first, in order; then it is what the caller gets. */
@@ -240,7 +246,7 @@ static int join_parts(struct reduce *r)
 	uint64_t i;
 	int rc;
 
-	for (i = 1; i < r->nr_blocks; i++) {
+	for (i = 1; i < r->cut.nr_blocks; i++) {
 		rc = r->a.join(r->acc, acc_of(r, i), r->a.u);
 		if (rc < 0)
 			return err(failure_errno(rc), "reduce: join: %s",
@@ -250,21 +256,26 @@ static int join_parts(struct reduce *r)
 	return 0;
 }
 
+int loop_check_acc(const char *what, uint64_t acc_bytes)
+{
+	if (acc_bytes && acc_bytes <= MAX_ACC)
+		return 0;
+	return err(-EINVAL, "%s: acc_bytes %llu, expected 1 .. %llu", what,
+		   (unsigned long long)acc_bytes, MAX_ACC);
+}
+
 static int check_reduce(const struct lkdf *rt, const struct lkdf_reduce_attr *a)
 {
 	int rc = border_flags("reduce", a->flags, 0);
 
 	if (!rc)
-		rc = check_range("reduce", &a->range);
+		rc = loop_check_range("reduce", &a->range);
 	if (rc)
 		return rc;
 	if (!a->fn || !a->join || !a->acc)
 		return err(-EINVAL, "reduce: fn, join or acc is NULL");
-	if (!a->acc_bytes || a->acc_bytes > MAX_ACC)
-		return err(-EINVAL,
-			   "reduce: acc_bytes %llu, expected 1 .. %llu",
-			   (unsigned long long)a->acc_bytes, MAX_ACC);
-	return check_scope("reduce", rt, a->scope);
+	rc = loop_check_acc("reduce", a->acc_bytes);
+	return rc ? rc : loop_check_scope("reduce", rt, a->scope);
 }
 
 static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
@@ -279,14 +290,14 @@ static int run_reduce(struct lkdf *rt, struct lkdf_ctx *c, struct reduce *r,
 
 	if (r->a.range.begin == r->a.range.end)
 		return 0;
-	cut_range(r);
-	l.range.end = r->nr_blocks;
-	r->acc = aligned_alloc(CACHE_LINE, r->nr_blocks * r->stride);
+	loop_cut(&r->cut, &r->a.range, r->a.acc_bytes);
+	l.range.end = r->cut.nr_blocks;
+	r->acc = aligned_alloc(CACHE_LINE, r->cut.nr_blocks * r->cut.stride);
 	if (!r->acc)
 		return err(-ENOMEM,
 			   "reduce: no memory for %llu blocks of %llu bytes",
-			   (unsigned long long)r->nr_blocks,
-			   (unsigned long long)r->stride);
+			   (unsigned long long)r->cut.nr_blocks,
+			   (unsigned long long)r->cut.stride);
 	rc = run_loop(&l, c, r->a.scope);
 	if (!rc)
 		rc = join_parts(r);

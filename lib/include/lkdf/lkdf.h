@@ -10,6 +10,7 @@
 #ifndef LKDF_H
 #define LKDF_H
 
+#include <lkdf/algorithm.h>
 #include <lkdf/base.h>
 #include <lkdf/channel.h>
 #include <lkdf/data.h>
