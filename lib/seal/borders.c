@@ -294,53 +294,6 @@ static int compare_by_task(const void *a, const void *b)
 	return x->branch < y->branch ? -1 : x->branch > y->branch;
 }
 
-static bool task_chooses(const struct control_edge *e)
-{
-	return e->flags & (CONTROL_BRANCH | CONTROL_BACK);
-}
-
-/* Edges of one task, sorted by branch: 0, 1, 2 ... as far as they go. */
-static uint8_t nr_dense(const struct control_edge *e, uint32_t nr)
-{
-	uint32_t i, n = 0;
-	bool has_branch = false;
-
-	for (i = 0; i < nr; i++) {
-		if (!task_chooses(&e[i]))
-			continue;
-		has_branch = true;
-		if (e[i].branch == n && n < CONTROL_ANY_VALUE - 1)
-			n++;
-	}
-	return (uint8_t)(has_branch ? n : CONTROL_ANY_VALUE);
-}
-
-/* A branch goes on in a loop, or it leaves it. */
-static int check_branches(struct looper *p, const struct control_edge *e,
-			  uint32_t nr)
-{
-	const struct control_edge *last = NULL;
-	uint32_t i, left, last_left = 0;
-
-	for (i = 0; i < nr; i++) {
-		if (!task_chooses(&e[i]))
-			continue;
-		left = e[i].flags & CONTROL_EXIT ? e[i].loop : NO_LOOP;
-		if (last && last->branch == e[i].branch && last_left != left) {
-			p->why->path[0] = (int32_t)e->from;
-			p->why->nr = 1;
-			return err(-EINVAL,
-				   "graph %s: branch %u of %s both stays in a "
-				   "loop and leaves it",
-				   p->g->name, e[i].branch,
-				   loops_name(p, e->from).text);
-		}
-		last = &e[i];
-		last_left = left;
-	}
-	return 0;
-}
-
 /* Plain edges go where graphs without control flow have theirs. */
 static void place_plain(struct lkdf_graph *g, struct rec *r,
 			const struct control_edge *e, uint32_t nr)
