@@ -74,7 +74,9 @@ static int read_v1(const char *dir)
 {
 	char quota[64], period[64];
 
+	/* Most groups have -1: no quota. */
 	if (!read_file(dir, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
+	    strtoll(quota, NULL, 10) <= 0 ||
 	    !read_file(dir, "cpu.cfs_period_us", period, sizeof(period)))
 		return 0;
 	return to_milli(strtoll(quota, NULL, 10), strtoll(period, NULL, 10));
@@ -99,7 +101,7 @@ static bool level_init(struct level *l, const char *root, const char *sub,
 		return false;
 	l->root_len = (size_t)len;
 	/* ".." leads out of our namespace: only the root is ours to see. */
-	if (!strstr(group, "/.."))
+	if (!strstr(group, "/..") && strcmp(group, "/") != 0)
 		snprintf(l->path + len, sizeof(l->path) - (size_t)len, "%s",
 			 group);
 	return true;
@@ -165,7 +167,9 @@ static int read_hierarchy(char *line, const char *root)
 	if (!has_cpu(controllers))
 		return 0;
 	milli = walk_groups(root, controllers, group, read_v1);
-	return milli ? milli : walk_groups(root, "cpu", group, read_v1);
+	return milli || !strcmp(controllers, "cpu")
+		       ? milli
+		       : walk_groups(root, "cpu", group, read_v1);
 }
 
 int topo_read_quota_milli(const char *proc_root, const char *cgroup_root)

@@ -69,17 +69,18 @@ int plain_affinity(struct plain_cpus *c)
 static int read_cpus(const char *sys_root, enum plain_which which,
 		     struct plain_cpus *c)
 {
-	long nr = sysconf(_SC_NPROCESSORS_ONLN);
 	int rc = -ENOENT;
+	long nr;
 
 	/* Another machine's /sys: our affinity says nothing of it. */
 	if (!sys_root && which == PLAIN_AFFINITY)
 		rc = plain_affinity(c);
-
 	if (rc && rc != -ENOMEM)
 		rc = sysfs_online_cpus(sys_root, add_range, c);
-	if (rc != -ENOMEM && !c->nr)
+	if (rc != -ENOMEM && !c->nr) {
+		nr = sysconf(_SC_NPROCESSORS_ONLN);
 		rc = add_range(c, 0, nr > 0 ? (int)nr - 1 : 0);
+	}
 	return rc == -ENOMEM ? rc : 0;
 }
 
@@ -129,13 +130,86 @@ int plain_reason(const char *sys_root, const char **why)
 	return 0;
 }
 
-static void fill_cpu(const char *sys_root, int os_cpu, struct machine_cpu *cpu)
-{
-	int l3 = sysfs_l3(sys_root, os_cpu, &cpu->l3_bytes);
+/* CPUs of a core, or with one cache. */
+struct sharers {
+	const struct machine *m;
+	bool *has; /* by place in the machine */
+	int lowest; /* also of CPUs that the machine does not have */
+};
 
-	cpu->os_cpu = os_cpu;
-	cpu->core = sysfs_core(sys_root, os_cpu);
-	cpu->l3 = l3 < 0 ? MACHINE_NO_OBJECT + cpu->node : l3;
+static int add_sharers(void *u, int first, int last)
+{
+	struct sharers *s = u;
+	int i;
+
+	s->lowest = first < s->lowest ? first : s->lowest;
+	for (i = 0; i < s->m->nr_cpus; i++)
+		s->has[i] |= s->m->cpu[i].os_cpu >= first &&
+			     s->m->cpu[i].os_cpu <= last;
+	return 0;
+}
+
+/* The CPU itself is one, whatever the kernel tells. */
+static void begin_sharers(struct sharers *s, int cpu)
+{
+	memset(s->has, 0, (size_t)s->m->nr_cpus * sizeof(*s->has));
+	s->has[cpu] = true;
+	s->lowest = s->m->cpu[cpu].os_cpu;
+}
+
+/* The first CPU of a core is asked which others there are. */
+static void fill_core(const char *sys_root, struct machine *m,
+		      struct sharers *s, int cpu)
+{
+	int i;
+
+	begin_sharers(s, cpu);
+	sysfs_core(sys_root, m->cpu[cpu].os_cpu, add_sharers, s);
+	for (i = cpu; i < m->nr_cpus; i++)
+		if (s->has[i])
+			m->cpu[i].core = s->lowest;
+}
+
+/* The first CPU with a cache is asked which others have it, too. */
+static void fill_l3(const char *sys_root, struct machine *m, struct sharers *s,
+		    int cpu)
+{
+	uint64_t bytes = 0;
+	int i;
+
+	begin_sharers(s, cpu);
+	if (sysfs_l3(sys_root, m->cpu[cpu].os_cpu, &bytes, add_sharers, s)) {
+		m->cpu[cpu].l3 = MACHINE_NO_OBJECT + m->cpu[cpu].node;
+		return;
+	}
+	for (i = cpu; i < m->nr_cpus; i++) {
+		if (!s->has[i])
+			continue;
+		m->cpu[i].l3 = s->lowest;
+		m->cpu[i].l3_bytes = bytes;
+	}
+}
+
+#define NOT_ASKED (-1)
+
+static int fill_cpus(const char *sys_root, struct machine *m)
+{
+	struct sharers s = { .m = m };
+	int i;
+
+	s.has = calloc((size_t)m->nr_cpus + 1, sizeof(*s.has));
+	if (!s.has)
+		return -ENOMEM;
+	for (i = 0; i < m->nr_cpus; i++)
+		m->cpu[i].core = m->cpu[i].l3 = NOT_ASKED;
+	for (i = 0; i < m->nr_cpus; i++) {
+		if (m->cpu[i].l3 == NOT_ASKED)
+			fill_l3(sys_root, m, &s, i);
+		if (m->cpu[i].core == NOT_ASKED)
+			fill_core(sys_root, m, &s, i);
+	}
+	free(s.has);
+	return 0;
 }
 
 static int by_l3(const void *a, const void *b)
@@ -178,8 +252,8 @@ int plain_machine(const struct topo_attr *a, enum plain_which which,
 	for (i = 0; i < c.nr; i++)
 		m->cpu[i].os_cpu = c.os[i];
 	rc = plain_nodes(a, m);
-	for (i = 0; i < c.nr && !rc; i++)
-		fill_cpu(a->sys_root, c.os[i], &m->cpu[i]);
+	if (!rc)
+		rc = fill_cpus(a->sys_root, m);
 	number_cores(m);
 	m->is_this_system = !a->sys_root;
 	free(c.os);

@@ -11,11 +11,13 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NODE_DIR "devices/system/node"
 #define CPU_DIR "devices/system/cpu"
@@ -24,37 +26,42 @@
 /* The kernel numbers the caches of a CPU from 0: two of level 1 and more. */
 #define NR_CACHES 8
 
+/* A read that does not fill the text is the last: a file of the kernel gives
+ * all that it has in one. */
+static int read_rest(int fd, char **text)
+{
+	size_t used = 0, size = 4096;
+	char *grown;
+	ssize_t nr;
+
+	for (;; size *= 2) {
+		grown = realloc(*text, size);
+		if (!grown)
+			return -ENOMEM;
+		*text = grown;
+		nr = read(fd, grown + used, size - used - 1);
+		if (nr < 0)
+			return -EIO;
+		used += (size_t)nr;
+		grown[used] = '\0';
+		if (used + 1 < size)
+			return 0;
+	}
+}
+
 /* The whole file as a string, malloc'ed. NULL, and *rc says why. */
 static char *read_text(const char *path, int *rc)
 {
-	size_t used = 0, size = 4096;
-	char *text = NULL, *grown;
-	FILE *f;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
 
-	f = fopen(path, "re");
-	*rc = f ? 0 : -errno;
-	while (f && !*rc) {
-		grown = realloc(text, size);
-		if (!grown) {
-			*rc = -ENOMEM;
-			break;
-		}
-		text = grown;
-		used += fread(text + used, 1, size - used - 1, f);
-		if (ferror(f))
-			*rc = -EIO;
-		if (used + 1 < size)
-			break;
-		size *= 2;
-	}
-	if (f)
-		fclose(f);
-	if (*rc) {
-		free(text);
-		return NULL;
-	}
-	text[used] = '\0';
-	return text;
+	*rc = fd < 0 ? -errno : read_rest(fd, &text);
+	if (fd >= 0)
+		close(fd);
+	if (!*rc)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* A file of one node, or with os_node < 0 of the directory above. */
@@ -178,24 +185,13 @@ int sysfs_pci_node(const char *sys_root, const char *bus)
 	return node < 0 ? -1 : node;
 }
 
-static int take_lowest(void *u, int first, int last)
+int sysfs_core(const char *sys_root, int os_cpu, cpulist_fn fn, void *u)
 {
-	int *lowest = u;
-
-	(void)last;
-	*lowest = first < *lowest ? first : *lowest;
-	return 0;
-}
-
-int sysfs_core(const char *sys_root, int os_cpu)
-{
-	int lowest = os_cpu;
 	char name[64];
 
 	snprintf(name, sizeof(name), "cpu%d/topology/thread_siblings_list",
 		 os_cpu);
-	read_cpu_list(sys_root, name, take_lowest, &lowest);
-	return lowest;
+	return read_cpu_list(sys_root, name, fn, u);
 }
 
 /* The number in a file of a cache; 0: there is none. Sizes end with K. */
@@ -215,22 +211,23 @@ static uint64_t cache_number(const char *sys_root, int os_cpu, int index,
 	return number;
 }
 
-int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes)
+int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes, cpulist_fn fn,
+	     void *u)
 {
-	int i, lowest = os_cpu;
 	char name[64];
+	int i;
 
 	for (i = 0; i < NR_CACHES; i++) {
 		if (cache_number(sys_root, os_cpu, i, "level") == 3)
 			break;
 	}
 	if (i == NR_CACHES)
-		return -1;
+		return -ENOENT;
+	*bytes = cache_number(sys_root, os_cpu, i, "size") << 10;
 	snprintf(name, sizeof(name), "cpu%d/cache/index%d/shared_cpu_list",
 		 os_cpu, i);
-	read_cpu_list(sys_root, name, take_lowest, &lowest);
-	*bytes = cache_number(sys_root, os_cpu, i, "size") << 10;
-	return lowest;
+	read_cpu_list(sys_root, name, fn, u);
+	return 0;
 }
 
 /* A check in progress: it ends at the first difference. */

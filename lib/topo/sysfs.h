@@ -33,14 +33,16 @@ int sysfs_node_distances(const char *sys_root, int os_node, int *row, int nr);
 /* Calls fn for each range of CPUs that are online; returns as above. */
 int sysfs_online_cpus(const char *sys_root, cpulist_fn fn, void *u);
 
-/* The lowest CPU of its core; the CPU itself where the kernel does not tell. */
-int sysfs_core(const char *sys_root, int os_cpu);
+/* Calls fn for each range of CPUs of its core; returns as above. */
+int sysfs_core(const char *sys_root, int os_cpu, cpulist_fn fn, void *u);
 
 /*
- * The lowest CPU of those that share its cache of level 3, whose size goes into
- * *bytes; -1: there is none, or the kernel does not tell.
+ * Calls fn for each range of CPUs that share its cache of level 3, whose size
+ * goes into *bytes. Return: 0, also where the kernel does not tell which CPUs
+ * these are; -ENOENT: it tells of no such cache.
  */
-int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes);
+int sysfs_l3(const char *sys_root, int os_cpu, uint64_t *bytes, cpulist_fn fn,
+	     void *u);
 
 /*
  * The node of a device on PCI, "0000:3b:00.0", also with more digits in front

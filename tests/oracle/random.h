@@ -21,6 +21,14 @@ static inline uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* The same for 16 bits: of different x different numbers. */
+static inline uint16_t mix16(uint16_t x)
+{
+	x = (uint16_t)((x ^ x >> 8) * 0x88b5u);
+	x = (uint16_t)((x ^ x >> 7) * 0xdb2du);
+	return (uint16_t)(x ^ x >> 9);
+}
+
 static inline uint64_t rng_next(struct rng *r)
 {
 	return mix(r->state += 0x9e3779b97f4a7c15u);

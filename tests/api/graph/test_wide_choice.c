@@ -6,6 +6,7 @@
  * not return.
  */
 #include "tests/api/api.h"
+#include "tests/oracle/random.h"
 
 #define MOST 4000
 #define TURNS 200
@@ -49,8 +50,7 @@ static int number_of(enum numbers how, int n)
 	case WITH_GAPS:
 		return n < 10 ? n : 3 * n;
 	default:
-		/* An odd factor: no number comes twice. */
-		return (n * 40503 + 77) & 0xffff;
+		return mix16((uint16_t)(n + 77));
 	}
 }
 
@@ -270,6 +270,33 @@ static void numbers_that_nobody_has(struct lkdf *rt)
 	lkdf_graph_put(g);
 }
 
+/* Of 700 numbers at random; number n is no branch unless it is one of them. */
+static void no_other_number_is_taken(struct lkdf *rt)
+{
+	static int number[700];
+	struct lkdf_graph *g;
+	int i, n, wrong = 0, rc;
+
+	for (i = 0; i < 700; i++)
+		number[i] = number_of(AT_RANDOM, i);
+	g = choice(rt, number, 700);
+	for (n = 0; n <= UINT16_MAX; n += 23) {
+		for (i = 0; i < 700 && number[i] != n;)
+			atomic_store(&at.calls[i++], 0);
+		if (i < 700)
+			atomic_store(&at.calls[i], 0);
+		at.turn = TURNS - 1;
+		at.value = n;
+		rc = api_run(g, NULL, NULL);
+		if (i < 700)
+			wrong += rc || !atomic_exchange(&at.calls[i], 0);
+		else
+			wrong += rc != -ERANGE;
+	}
+	is(wrong, 0, "each number takes its own branch or none");
+	lkdf_graph_put(g);
+}
+
 static void a_number_of_several_edges(struct lkdf *rt)
 {
 	static const int number[] = { 7, 28, 7, 3, 7 };
@@ -308,6 +335,7 @@ static void all_of_it(const char *options)
 	machines(rt, options);
 	wide_joins(rt);
 	numbers_that_nobody_has(rt);
+	no_other_number_is_taken(rt);
 	a_number_of_several_edges(rt);
 	a_text_has_some_of_many_numbers(rt);
 	is(lkdf_close(rt), 0, "the runtime closes");

@@ -82,10 +82,9 @@ static void model_arms(struct large *l)
 
 #define BACK (STATES + 1) /* task 0 chooses */
 
-/* An odd factor: no number comes twice. */
 static uint16_t number_of(int state)
 {
-	return (uint16_t)(state * 40503 + 12345);
+	return mix16((uint16_t)(state + 12345));
 }
 
 static void connect_states(struct lkdf_graph *g)

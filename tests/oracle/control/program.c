@@ -37,8 +37,8 @@ static int number_of(uint64_t h, int n)
 		return 65535 - n;
 	case 3: /* with gaps */
 		return n < 2 ? n : 5 * n;
-	case 4: /* an odd factor: no number comes twice */
-		return (int)(((uint32_t)n * 40503u + (h >> 8)) & 0xffff);
+	case 4:
+		return mix16((uint16_t)((h >> 8) + (uint64_t)n));
 	default:
 		return n;
 	}
