@@ -1,26 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "run/chain.h"
 
+#include "core/home.h"
 #include "mechanism/holdoff/holdoff.h"
+#include "run/planned.h"
 #include "scope/deadline.h"
 #include "task/gate.h"
 
 /*
- * A record with a class, or a node, of its own goes where that says; far.h says
- * which workers may take planned work. A run with a deadline, its own or a
- * scope's, has no time to wait.
+ * A record with a place waits there, and planned work where far.h knows it. A
+ * run with a deadline, its own or a scope's, has no time to wait.
  */
 static struct gate_item item_to_wait(const struct burst *b, uint32_t index)
 {
-	struct gate_item i = { .item = item_make(b->f, index, 0) };
+	struct gate_item i = { .item = item_make(b->f, index, 0),
+			       .node = GATE_HERE };
 	uint32_t flags = b->recs[index].flags;
+	uint16_t home;
 
-	if (flags & REC_PLACED || item_is_planned(i.item))
-		return (struct gate_item){ .why = GATE_PASS_PLACE };
-	if ((flags & REC_CLASS) != CLASS_NORMAL)
-		return (struct gate_item){ .why = GATE_PASS_PRIORITY };
+	if ((flags & REC_CLASS) > CLASS_HIGH)
+		return (struct gate_item){ .why = GATE_PASS_URGENT };
 	if (deadline_is_ahead(b->f->scope))
 		return (struct gate_item){ .why = GATE_PASS_DEADLINE };
+	i.ring = item_is_planned(i.item)
+			 ? GATE_PLANNED
+			 : (enum gate_ring_id)(flags & REC_CLASS);
+	if (!(flags & REC_PLACED))
+		return i;
+	home = planned_home(b->f, index);
+	i.node = home_node(home);
+	if (home_is_bound(home))
+		i.ring = GATE_BOUND;
 	return i;
 }
 

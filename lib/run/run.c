@@ -128,7 +128,7 @@ static uint64_t run_link(struct burst *b, uint64_t item)
 		if (unlikely(a_load(&b->w->attn, relaxed) & ~ATTN_LOOK))
 			look_around(b->w, task_of(link)->kind);
 		expect_tasks(b->w);
-		task_run_in_turn(b->w->executor, task_of(link));
+		task_run(b->w->executor, task_of(link));
 		break;
 	case LINK_TASK_DONE:
 		own_task_resolve(b->w, task_of(link));

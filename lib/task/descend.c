@@ -293,6 +293,18 @@ static bool may_nest(const struct link *link, const void *u)
 	return !t || !t->kind->is_member;
 }
 
+/* An item aside at a gate, if there is a token for it: see gate.h. */
+static bool run_aside(struct worker *w)
+{
+	const struct gate_wanted d = { .nr = 1 };
+	uint64_t item;
+
+	if (!gate_has_bound(w) || !gate_dig(w, &d, &item))
+		return false;
+	w->sched->ops.run_one(w, item);
+	return true;
+}
+
 static bool run_part(struct worker *w)
 {
 	struct link *link = part_dig_bound(w, BACKLOG_TURN, may_nest);
@@ -321,7 +333,7 @@ static bool run_bound(struct worker *w, const struct task *parent)
 		s->ops.run_one(w, item);
 		return true;
 	}
-	if (run_part(w))
+	if (run_part(w) || run_aside(w))
 		return true;
 	for (i = 0; i < w->nr_near; i++) {
 		if (deque_steal(&s->workers[w->victims[i]].deque[DEQUE_BOUND],
@@ -377,15 +389,19 @@ static bool is_mine_aside(uint64_t item, const void *parent)
 	return is_descendant(item, parent);
 }
 
-/* An item below that lies aside at a gate runs with a token or without one. */
+/* An item below that lies aside at a gate, if there is a token for it. */
 static bool dig_gates(struct worker *w, struct task *parent)
 {
+	const struct gate_wanted d = { .fits = is_mine_aside,
+				       .u = parent,
+				       .nr = BACKLOG_TURN };
 	uint64_t item;
 	int i;
 
+	if (!gate_is_any(w->sched))
+		return false;
 	for (i = 0; i < BACKLOG_TURNS; i++) {
-		if (!gate_dig(w->sched, BACKLOG_TURN, is_mine_aside, parent,
-			      &item))
+		if (!gate_dig(w, &d, &item))
 			continue;
 		run_item(w, item, parent);
 		return true;
@@ -402,7 +418,8 @@ static bool has_bound(struct worker *w)
 	if (!inbox_is_empty(&n->bound) ||
 	    !backlog_is_empty(&n->backlog[DEQUE_BOUND]) ||
 	    deque_has_private(&w->deque[DEQUE_BOUND]) ||
-	    deque_has_public(&w->deque[DEQUE_BOUND]) || part_has_bound(w))
+	    deque_has_public(&w->deque[DEQUE_BOUND]) || part_has_bound(w) ||
+	    gate_has_bound(w))
 		return true;
 	for (i = 0; i < w->nr_near; i++)
 		if (deque_has_public(&w->sched->workers[w->victims[i]]
@@ -477,9 +494,5 @@ bool descend(struct worker *w, struct task *parent)
 		return true;
 	if (dig_backlog(w, parent, BACKLOG_LOOK, false))
 		return true;
-	if (steal_descendant(w, parent))
-		return true;
-	/* A worker without a token leaves such items to others for a while. */
-	return unlikely(a_load(&gate_of(w)->gate, relaxed) != NULL) &&
-	       dig_gates(w, parent);
+	return steal_descendant(w, parent) || dig_gates(w, parent);
 }

@@ -42,7 +42,7 @@ static bool is_narrow(const struct gate *g)
 
 static void follow_gate(struct lkdf_kind *k, void *gate)
 {
-	if (is_narrow(gate) && !(a_load(&k->slow, relaxed) & SLOW_GENERAL))
+	if (is_narrow(gate))
 		a_or(&k->slow, SLOW_GATED, relaxed);
 	else
 		a_and(&k->slow, ~SLOW_GATED, relaxed);
@@ -57,7 +57,7 @@ static void add_copy(struct lkdf_kind *k, void *gate)
 
 static bool may_have(const struct lkdf_kind *k)
 {
-	return !(a_load(&k->slow, relaxed) & SLOW_GENERAL) && !k->is_ours &&
+	return !k->may_block && !(k->flags & LKDF_TEAM) && !k->is_ours &&
 	       !k->is_member && !a_load(&k->gate, relaxed);
 }
 
@@ -120,6 +120,29 @@ void gate_force(struct lkdf_kind *k)
 	pthread_mutex_unlock(&rt->lock);
 }
 
+static void drop_copy(struct lkdf_kind *k, void *none)
+{
+	(void)none;
+	a_and(&k->slow, ~SLOW_GATED, relaxed);
+	a_store(&k->gate, NULL, relaxed);
+}
+
+void gate_drop(struct gate *g)
+{
+	struct lkdf *rt = runtime_of(g);
+	struct lkdf_kind *k;
+	struct list *l;
+
+	gate_set_cap(g, (uint32_t)rt->nr_workers);
+	pthread_mutex_lock(&rt->lock);
+	for (l = rt->kinds.next; l != &rt->kinds; l = l->next) {
+		k = container_of(l, struct lkdf_kind, all);
+		if (a_load(&k->gate, relaxed) == g)
+			kind_each_copy(k, drop_copy, NULL);
+	}
+	pthread_mutex_unlock(&rt->lock);
+}
+
 void gate_set_cap(struct gate *g, uint32_t cap)
 {
 	struct lkdf *rt = runtime_of(g);
@@ -146,7 +169,7 @@ bool gate_before(struct worker *w, struct lkdf_kind *k, uint32_t slow,
 	if (slow & SLOW_GATED) {
 		/* [gate.find] pairs with [gate.add]. */
 		g = a_load(&k->gate, acquire);
-		return !g || gate_enter(g, w, i.item, i.why);
+		return !g || gate_enter(g, w, i);
 	}
 	if (slow & ~SLOW_BUT_SHORT)
 		gate_release(w);

@@ -5,18 +5,17 @@
  * kinds without a gate, and gates that are as wide as the runtime, cost
  * nothing.
  *
- * Run loops ask the gate before a body, and may have its item put aside: tasks
- * of graphs in chain_before(), submitted and spawned ones in
- * task_run_in_turn(). Elsewhere bodies lie on top of others, in joins and in
- * spawns that run their child: there a worker takes a token if there is one,
- * and runs the body in any case. In these ways a body runs that has no token:
+ * The code that is about to call a body asks the gate, which may put the item
+ * aside: tasks of graphs in chain_before(), all others in task_step_slowly(),
+ * whether they come in turn, lie below a join, or go on. A join waits until
+ * there is a token for what lies below it. In these ways a body runs that has
+ * no token:
  *
- *	ring full			items in joins, waits and inlined spawns
- *	of a class but NORMAL		LKDF_PINNED, placed and planned tasks
- *	a continuation			ALWAYS tasks of runs that are cancelled
- *	on a spare thread		what a region of a seal has taken in
- *	after a rest in a join		whoever has lost its token meanwhile
+ *	ring full			URGENT
+ *	bound to a part of a node	ALWAYS tasks of runs that are cancelled
  *	with a deadline, of the task, its run or a scope above
+ *	on a spare thread, or one of the blocking pool
+ *	after a rest in a join		whoever has lost its token meanwhile
  *
  * Never aside: cancelled tasks, which are skipped at once. Tasks that are
  * cancelled while they lie aside are skipped by whoever takes them, as in a
@@ -24,7 +23,9 @@
  * serial mode too, never narrows a gate. A forked child has no worker that
  * could come to one.
  *
- *	kind.gate	set once under the runtime's lock; any worker looks
+ *	kind.gate	changed under the runtime's lock; any worker looks, and
+ *			may ask a gate that is not the kind's any more, which
+ *			stays a gate: then a body has a token in vain
  *	kind.slow	SLOW_GATED comes and goes under the runtime's lock
  */
 #ifndef TASK_GATE_H
@@ -50,7 +51,8 @@ struct gate *gate_create(struct lkdf *rt);
 
 /*
  * False: the kind is at another gate, or its bodies cannot wait there: those of
- * kinds with limits, that block, that are members of a gang, or the library's.
+ * kinds that block or have CPUs of a team, that are members of a gang, or the
+ * library's.
  */
 bool gate_add(struct gate *g, struct lkdf_kind *k);
 
@@ -64,6 +66,12 @@ bool gate_add_locked(struct gate *g, struct lkdf_kind *k);
  */
 void gate_set_cap(struct gate *g, uint32_t cap);
 
+/*
+ * Any thread: its kinds are at no gate from now on; it is out of the way, and
+ * may get others.
+ */
+void gate_drop(struct gate *g);
+
 /* With narrow=force the new kind gets one of a few gates, if there is memory.
  */
 void gate_force(struct lkdf_kind *k);
@@ -73,12 +81,6 @@ static inline bool gate_concerns(struct worker *w, uint32_t slow)
 {
 	return unlikely(slow & SLOW_GATED || gate_is_at(w));
 }
-
-/* An item that may be put aside; 0: none may, for that reason. */
-struct gate_item {
-	uint64_t item;
-	enum gate_pass why;
-};
 
 /* This worker only, before a body. False: the item was put aside. */
 bool gate_before(struct worker *w, struct lkdf_kind *k, uint32_t slow,

@@ -158,7 +158,7 @@ struct lkdf_kind {
 	bool is_empty; /* the same, and their body does nothing */
 	uint16_t home; /* of a kind_at(); else HOME_NONE */
 	/*
-	 * Set once, under the runtime's lock, by gate_add(); any thread looks.
+	 * Changed under the runtime's lock, see task/gate.h; any thread looks.
 	 * NULL: it has none.
 	 */
 	_Atomic(struct gate *) gate;

@@ -331,7 +331,7 @@ bool crew_runs_loop(struct loop *l, struct executor *ex, const struct piece *p)
 	uint32_t seat, spin, last = (uint32_t)s->nr_workers;
 	struct crew *c;
 
-	if (s->nr_workers == 1 || !someone_idles(s))
+	if (s->nr_workers == 1 || loop_is_gated(l) || !someone_idles(s))
 		return false;
 	c = crew_of(l->rt, n);
 	if (!c || !crew_claim(c))

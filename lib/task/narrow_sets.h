@@ -15,9 +15,10 @@
 
 struct narrow_set {
 	struct narrow narrow;
-	struct gate *gate; /* NULL: none yet; for good */
+	struct gate *gate; /* NULL: none yet */
 	uint32_t cap; /* the gate's */
 	bool is_refused; /* no kind of it can have a gate */
+	bool has_lost; /* its last trial */
 
 	/* Under lock, for readers. */
 	uint32_t nr_kinds, kind[NARROWED_KINDS];
@@ -56,8 +57,13 @@ struct narrowing {
 	struct kind_row *rows; /* NULL: those of option kinds are there */
 	uint64_t *tasks; /* by worker: bodies so far */
 	struct kind_tally tally[MAX_NAMES];
+	uint8_t set_of[MAX_NAMES]; /* 1 + the index of a kind's set; 0: none */
 	uint32_t turn;
 	uint32_t nr_wordless;
+
+	/* Gates of sets that were forgotten. */
+	struct gate *spare[NARROWED_SETS];
+	uint32_t nr_spare;
 
 	uint32_t nr_sets;
 	struct narrow_set set[NARROWED_SETS];
@@ -74,7 +80,8 @@ struct narrow_view {
 };
 
 /* Is the kind with that name in recordings in the set? */
-bool set_has(const struct narrow_set *s, uint32_t name);
+bool set_has(const struct narrowing *n, const struct narrow_set *s,
+	     uint32_t name);
 
 /*
  * Looks at all kinds in this window: kinds with a sign come into a set, kinds
@@ -83,7 +90,10 @@ bool set_has(const struct narrow_set *s, uint32_t name);
  */
 void sets_look(struct narrowing *n, struct narrow_view *v);
 
-/* The window is over: sets without a sign for long are forgotten. */
+/*
+ * The window is over: sets without a sign for long are forgotten, and two that
+ * have lost each on its own become one.
+ */
 void sets_age(struct narrowing *n);
 
 /* Before there are threads: rows, which take no memory yet. 0 or -ENOMEM. */

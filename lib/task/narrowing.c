@@ -4,9 +4,13 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/options.h"
+#include "data/facts.h"
+#include "mem/os.h"
+#include "mem/region.h"
 #include "signal/windows.h"
 #include "task/gate.h"
 #include "task/narrow_sets.h"
+#include "topo/topo.h"
 #include "trace/counters.h"
 
 #include <errno.h>
@@ -131,7 +135,8 @@ static struct narrow_in make_in(const struct narrowing *n,
 static bool make_gate(struct narrowing *n, struct narrow_set *s)
 {
 	struct lkdf *rt = n->rt;
-	struct gate *g = gate_create(rt);
+	struct gate *g =
+		n->nr_spare ? n->spare[--n->nr_spare] : gate_create(rt);
 	struct lkdf_kind *k;
 	bool is_any = false;
 	struct list *l;
@@ -141,15 +146,36 @@ static bool make_gate(struct narrowing *n, struct narrow_set *s)
 	pthread_mutex_lock(&rt->lock);
 	for (l = rt->kinds.next; l != &rt->kinds; l = l->next) {
 		k = container_of(l, struct lkdf_kind, all);
-		if (set_has(s, k->trace_name))
+		if (set_has(n, s, k->trace_name))
 			is_any |= gate_add_locked(g, k);
 	}
 	pthread_mutex_unlock(&rt->lock);
+	gate_reset(g);
+	s->nr_begun = s->nr_over = 0;
 	lock_take(&n->lock);
 	s->gate = g;
 	s->is_refused = !is_any;
 	lock_give(&n->lock);
 	return is_any;
+}
+
+/* Tokens go first to the node that has the page of the word, see gate.h. */
+static void find_home(const struct narrowing *n, const struct narrow_set *s)
+{
+	const struct lkdf *rt = n->rt;
+	void *page =
+		(void *)(uintptr_t)(s->word & ~(uint64_t)(REGION_PAGE - 1));
+	int os, node;
+
+	if (!s->word || !s->gate || rt->sched.nr_worker_nodes < 2)
+		return;
+	if (!os_where(&page, 1, &os) || os < 0) {
+		gate_set_home(s->gate, -1);
+		return;
+	}
+	for (node = 0; node < rt->topo->nr_nodes; node++)
+		if (rt->topo->node[node].os_node == os)
+			gate_set_home(s->gate, facts_home(rt, node));
 }
 
 static void tell_step(struct narrowing *n, struct worker *w,
@@ -200,6 +226,10 @@ static void step_set(struct narrowing *n, struct worker *w,
 	if (cap != s->cap)
 		gate_set_cap(s->gate, cap);
 	s->cap = cap;
+	if (s->narrow.why != NARROW_NOTHING)
+		find_home(n, s);
+	if (s->narrow.why == NARROW_LOST || s->narrow.why == NARROW_WON)
+		s->has_lost = s->narrow.why == NARROW_LOST;
 	tell_step(n, w, s);
 	if (s == n->trial || narrow_measures(&s->narrow))
 		follow_trial(n, s);

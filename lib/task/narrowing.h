@@ -8,9 +8,12 @@
  * Kinds come into a set by a sign of trouble: the probe has seen their bodies
  * in one futex word for much of the time, or their bodies take longer than
  * alone (kind_is_stretched()), as in spin locks, or without the probe. Kinds
- * with one hottest word are one set, any other kind is a set of its own. Kinds
- * of one name are one kind. Bodies of less than about 0.25 us are left alone: a
- * gate would cost more than they do, and a trial would only find that out.
+ * with one hottest word are one set, any other kind is a set of its own at
+ * first. Two sets without a word whose trials were lost, and that still show
+ * trouble in the same windows, become one set: kinds that meet in one spin lock
+ * win nothing one by one. Kinds of one name are one kind. Bodies of less than
+ * about 0.25 us are left alone: a gate would cost more than they do, and a
+ * trial would only find that out.
  *
  *	sign --> set --narrow_is_due()--> gate, and bodies are counted
  *	                                    | narrow_step() each window
@@ -19,6 +22,8 @@
  *
  * Sets try one at a time, for what a trial compares is the progress of the
  * whole program. Until a set is due nothing is counted and no kind has a gate.
+ * A set that has been without a sign for long is forgotten, and its gate serves
+ * the next one.
  *
  *	all fields but those marked	who has closed the window, until it is
  *					given back by windows_end()
@@ -35,9 +40,11 @@ struct lkdf;
 struct window;
 struct worker;
 
-/* Kinds of a set, and sets of a runtime. */
+/* Sets of a runtime at a time; kinds of a set that a reader gets, of any
+ * number.
+ */
 #define NARROWED_KINDS 8
-#define NARROWED_SETS 16
+#define NARROWED_SETS 64
 
 /* None but with narrow=auto and several workers. 0 or -ENOMEM. */
 int narrowing_open(struct lkdf *rt);

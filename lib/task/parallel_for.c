@@ -8,6 +8,7 @@
 #include "scope/event.h"
 #include "scope/scope.h"
 #include "task/ctx.h"
+#include "task/gate.h"
 #include "task/kind.h"
 #include "task/loop_crew.h"
 #include "task/loop_traced.h"
@@ -183,6 +184,7 @@ static int get_kind(struct lkdf *rt, struct lkdf_kind **out)
 	rc = kind_create_sort(rt, &loop_kinds, &attr, &k);
 	if (rc)
 		return rc;
+	gate_force(k);
 	pthread_mutex_lock(&rt->lock);
 	if (!rt->loop_kind) {
 		rt->loop_kind = k;
@@ -341,6 +343,11 @@ static int submit_all(struct loop *l, struct lkdf_scope *s,
 	return rc;
 }
 
+bool loop_is_gated(const struct loop *l)
+{
+	return a_load(&l->kind->slow, relaxed) & SLOW_GATED;
+}
+
 bool loop_is_of_one_node(const struct loop *l)
 {
 	return l->rt->sched.nr_worker_nodes == 1;
@@ -361,7 +368,7 @@ void loop_probe(struct loop *l, const struct lkdf_scope *s, struct piece *p)
 /*
  * The first blocks, and all others with a crew if there is one. True: they are
  * done, or the loop is over. In serial mode what blocks submit would run inside
- * them.
+ * them. Nor at a gate, whose tokens are for tasks of workers.
  */
 static bool run_here(struct loop *l, struct executor *ex, struct piece *p)
 {
@@ -369,7 +376,7 @@ static bool run_here(struct loop *l, struct executor *ex, struct piece *p)
 	bool is_done;
 
 	THROWN_ENDS_HERE;
-	if (l->rt->sched.is_serial)
+	if (l->rt->sched.is_serial || loop_is_gated(l))
 		return false;
 	loop_enter(&before, l, NULL);
 	if (!l->is_static)
@@ -414,6 +421,8 @@ static int spawn_pieces(struct loop *l, struct lkdf_ctx *c, struct piece *p)
 	struct loop_place before;
 	int i, rc = 0;
 
+	if (loop_is_gated(l) && loop_is_of_one_node(l) && !l->is_static)
+		return task_spawn(c, l->kind, p);
 	if (loop_is_of_one_node(l) && !l->is_static) {
 		loop_enter(&before, l, c->task);
 		loop_run_piece(c, l->scope, p);

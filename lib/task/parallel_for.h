@@ -105,6 +105,11 @@ uint64_t loop_middle(const struct piece *p);
 /* Of rc, which waiting has given, and of the function's. */
 int loop_result(struct loop *l, int rc);
 
+/*
+ * Are its pieces at a gate? Then each is a task, and no other thread runs any.
+ */
+bool loop_is_gated(const struct loop *l);
+
 /* Have workers of one node only part in it? */
 bool loop_is_of_one_node(const struct loop *l);
 

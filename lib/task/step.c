@@ -8,9 +8,11 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "core/failure.h"
+#include "core/home.h"
 #include "core/note_error.h"
 #include "core/ops.h"
 #include "core/runtime.h"
+#include "mechanism/part/part.h"
 #include "mechanism/team/team.h"
 #include "sched/tick.h"
 #include "scope/deadline.h"
@@ -332,35 +334,43 @@ static __attribute__((noinline)) enum task_end step_entered(struct lkdf_ctx *c,
 	return task_after(c, rc);
 }
 
+/* Other workers than the part's may run a task that is not bound to it. */
+static int node_of_part(const struct task *t)
+{
+	const struct sched *s = &t->kind->rt->sched;
+
+	return (int)(part_in(s)->parts[home_part(t->home)]->node - s->nodes);
+}
+
 /*
- * A task with a class or a place of its own goes where that says; a task that
- * is cancelled needs no token, and one that goes on has what others wait for.
- * A task with a deadline, its own or a scope's, has no time to wait.
+ * A task that is cancelled needs no token. A task with a deadline, its own or a
+ * scope's, has no time to wait. A task with a place waits there.
  */
 static struct gate_item item_to_wait(struct task *t)
 {
+	struct gate_item i = { .item = link_item(&t->link),
+			       .node = GATE_HERE,
+			       .ring = (enum gate_ring_id)t->link.class };
+
 	if (scope_cancelled(t->scope))
 		return (struct gate_item){ .why = GATE_PASS_CANCELLED };
-	if (t->link.flags & TASK_URGENT || t->link.class != CLASS_NORMAL)
-		return (struct gate_item){ .why = GATE_PASS_PRIORITY };
+	if (t->link.flags & TASK_URGENT || t->link.class > CLASS_HIGH)
+		return (struct gate_item){ .why = GATE_PASS_URGENT };
 	if (deadline_is_ahead(t->scope))
 		return (struct gate_item){ .why = GATE_PASS_DEADLINE };
-	if (t->link.flags & TASK_CONTINUES)
-		return (struct gate_item){ .why = GATE_PASS_GOES_ON };
-	if (t->link.flags & (TASK_PLACED | TASK_GENERAL))
-		return (struct gate_item){ .why = GATE_PASS_PLACE };
-	return (struct gate_item){ .item = link_item(&t->link) };
+	if (!(t->link.flags & TASK_PLACED))
+		return i;
+	if (home_is_device(t->home) ||
+	    (home_is_part(t->home) && home_is_bound(t->home)))
+		return (struct gate_item){ .why = GATE_PASS_PART };
+	i.node = home_is_part(t->home) ? node_of_part(t) : home_node(t->home);
+	if (home_is_bound(t->home))
+		i.ring = GATE_BOUND;
+	return i;
 }
 
-/* Before the body of a task that is not in turn: it lies on another body. */
-static struct gate_item item_on_top(void)
-{
-	return (struct gate_item){ .why = GATE_PASS_JOIN };
-}
-
-/* in_turn: it may lie aside; then others may have run it by now. */
-static inline enum task_end step_slowly(struct lkdf_ctx *c, struct task *t,
-					bool in_turn)
+/* PENDING, too, where it lies aside: others may have run it by now. */
+enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
 {
 	struct worker *w = c->ex->worker;
 	uint32_t slow;
@@ -372,32 +382,14 @@ static inline enum task_end step_slowly(struct lkdf_ctx *c, struct task *t,
 		return step_traced(c, t);
 	slow = a_load(&t->kind->slow, relaxed);
 	if (w && gate_concerns(w, slow) &&
-	    !gate_before(w, t->kind, slow,
-			 in_turn ? item_to_wait(t) : item_on_top()))
+	    !gate_before(w, t->kind, slow, item_to_wait(t)))
 		return TASK_PENDING;
 	return step_entered(c, t);
-}
-
-enum task_end task_step_slowly(struct lkdf_ctx *c, struct task *t)
-{
-	return step_slowly(c, t, false);
-}
-
-static enum task_end step_in_turn(struct lkdf_ctx *c, struct task *t)
-{
-	return step_slowly(c, t, true);
 }
 
 void task_run(struct executor *ex, struct task *t)
 {
 	check(t->kind);
 	if (task_step(ex, t) == TASK_COMPLETE)
-		task_complete(ex, t);
-}
-
-void task_run_in_turn(struct executor *ex, struct task *t)
-{
-	check(t->kind);
-	if (task_step_by(ex, t, step_in_turn) == TASK_COMPLETE)
 		task_complete(ex, t);
 }

@@ -52,10 +52,8 @@ static inline uint32_t task_before(const struct task *t)
 	       (uint32_t)scope_cancelled(t->scope);
 }
 
-/* COMPLETE: the caller tells the parent. slowly: as task_step_slowly(). */
-static inline __attribute__((always_inline)) enum task_end
-task_step_by(struct executor *ex, struct task *t,
-	     enum task_end (*slowly)(struct lkdf_ctx *c, struct task *t))
+/* COMPLETE: the caller tells the parent. */
+static inline enum task_end task_step(struct executor *ex, struct task *t)
 {
 	struct lkdf_ctx c = { .ex = ex, .task = t };
 	struct lkdf_ctx *outer = current_set(ex, &c);
@@ -68,7 +66,7 @@ task_step_by(struct executor *ex, struct task *t,
 	} else if (!(before & ~SLOW_NOTES)) {
 		rc = noted_by(before, t->kind, &c, t->kind->fn, t->arg);
 	} else {
-		end = slowly(&c, t);
+		end = task_step_slowly(&c, t);
 		current_restore(ex, outer);
 		return end;
 	}
@@ -77,11 +75,6 @@ task_step_by(struct executor *ex, struct task *t,
 	if (unlikely((rc | c.after) < 0))
 		return task_after(&c, rc);
 	return task_end_body(t);
-}
-
-static inline enum task_end task_step(struct executor *ex, struct task *t)
-{
-	return task_step_by(ex, t, task_step_slowly);
 }
 
 /*

@@ -303,9 +303,6 @@ void task_kick(struct lkdf *rt, uint32_t how);
 /* The work that a link of type LINK_TASK asks for, or the blocking pool. */
 void task_run(struct executor *ex, struct task *t);
 
-/* As task_run(), of a task that may wait: its gate may put it aside. */
-void task_run_in_turn(struct executor *ex, struct task *t);
-
 /* As task_join_on(), and t keeps the errors of its children. */
 void task_await_children(struct executor *ex, struct task *t);
 

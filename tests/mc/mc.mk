@@ -7,7 +7,7 @@
 MC_IDLE := $(addprefix lib/sched/,backlog.c deque.c idle.c intake.c joiner.c \
 	mechanism.c notify.c park.c sleep.c tick.c timers.c worker.c) \
 	$(addprefix lib/mechanism/,crew/crew.c crew/crew_place.c due/due.c \
-	gate/gate.c \
+	gate/gate.c gate/gate_ring.c gate/gate_stuck.c gate/gate_turn.c \
 	holdoff/holdoff.c home/home.c nodes/nodes.c part/part.c \
 	part/part_place.c publish/publish.c victims/victims.c)
 
@@ -21,6 +21,7 @@ MC_SRC_deque := lib/sched/deque.c
 MC_SRC_event := lib/base/lock.c lib/scope/event.c lib/scope/event_any.c \
 	lib/scope/event_pulse.c lib/scope/event_tap.c lib/mem/class.c
 MC_SRC_pulse = $(MC_SRC_event)
+MC_SRC_dig = $(MC_SRC_strand)
 MC_SRC_done = $(MC_SRC_event) lib/task/complete.c lib/task/child_error.c \
 	lib/task/group.c
 MC_SRC_far = $(MC_SRC_ring)

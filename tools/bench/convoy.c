@@ -65,6 +65,11 @@ static const enum lock_sort quick_locks[] = { LOCK_RANDOM, LOCK_PI, LOCK_SPIN,
 					      LOCK_NONE, LOCK_PART };
 #define NR_QUICK (sizeof(quick_locks) / sizeof(quick_locks[0]))
 
+/* Forms of work that the table has no column for, with these locks. */
+static const enum lock_sort form_locks[] = { LOCK_SPIN, LOCK_MUTEX };
+#define NR_FORM_LOCKS (sizeof(form_locks) / sizeof(form_locks[0]))
+#define NR_FORMS (NR_MODES - NR_TABLE_MODES)
+
 struct arm {
 	int workers;
 	const char *options;
@@ -413,12 +418,34 @@ static unsigned nr_locks(const struct bench *b)
 	return b->is_quick ? NR_QUICK : NR_LOCKS;
 }
 
+static unsigned nr_form_locks(const struct bench *b)
+{
+	return b->is_quick ? 1 : NR_FORM_LOCKS;
+}
+
 double bench_convoy_steps(const struct bench *b)
 {
 	unsigned rounds = b->is_quick ? QUICK_ROUNDS : ROUNDS;
 
-	return (nr_locks(b) * NR_MODES + NR_LOSING) * (1.0 + rounds) +
+	return (nr_locks(b) * NR_TABLE_MODES + nr_form_locks(b) * NR_FORMS +
+		NR_LOSING) *
+		       (1.0 + rounds) +
 	       (b->is_quick ? 1 : 3);
+}
+
+static int do_forms(struct bench *b)
+{
+	struct part p = { .lock = LOCK_SPIN };
+	unsigned i, k;
+	int rc = 0;
+
+	for (i = 0; i < nr_form_locks(b) && !rc; i++)
+		for (k = NR_TABLE_MODES; k < NR_MODES && !rc; k++) {
+			p.lock = form_locks[i];
+			p.mode = (enum lock_mode)k;
+			rc = do_part(b, &p);
+		}
+	return rc;
 }
 
 int bench_convoy(struct bench *b)
@@ -428,12 +455,14 @@ int bench_convoy(struct bench *b)
 	int rc = locks_open();
 
 	for (i = 0; i < nr_locks(b) && !rc; i++)
-		for (k = 0; k < NR_MODES && !rc; k++) {
+		for (k = 0; k < NR_TABLE_MODES && !rc; k++) {
 			p.lock = b->is_quick ? quick_locks[i]
 					     : (enum lock_sort)i;
 			p.mode = (enum lock_mode)k;
 			rc = do_part(b, &p);
 		}
+	if (!rc)
+		rc = do_forms(b);
 	for (i = 0; i < NR_LOSING && !rc; i++)
 		rc = do_part(b, &losing[i]);
 	if (!rc)

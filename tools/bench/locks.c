@@ -32,10 +32,11 @@ const char *const lock_names[NR_LOCKS] = {
 };
 
 const char *const mode_names[NR_MODES] = {
-	[MODE_SEALED] = "sealed",
-	[MODE_FRESH] = "fresh",
-	[MODE_SUBMITTED] = "submitted",
-	[MODE_SPAWNED] = "spawned",
+	[MODE_SEALED] = "sealed",	[MODE_FRESH] = "fresh",
+	[MODE_SUBMITTED] = "submitted", [MODE_SPAWNED] = "spawned",
+	[MODE_JOINED] = "joined",	[MODE_LOOP] = "loop",
+	[MODE_HIGH] = "high",		[MODE_GOES_ON] = "goes-on",
+	[MODE_LIMITED] = "limited",
 };
 
 /* ---- locks --------------------------------------------------------------- */
@@ -221,6 +222,66 @@ static int branch(struct lkdf_ctx *c, void *arg)
 	return rc ? rc : node(c, arg);
 }
 
+/* ---- forms of work ------------------------------------------------------- */
+
+static int goes_on(struct lkdf_ctx *c, void *arg)
+{
+	struct lkdf_event none = { 0 };
+
+	(void)arg;
+	return lkdf_then(c, node, none);
+}
+
+static int join_nodes(struct lkdf_ctx *c, void *arg)
+{
+	const struct lock_load *l = *(struct lock_load **)arg;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < l->nr_tasks && !rc; i++)
+		rc = lkdf_spawn(c, l->node, NULL);
+	return rc ? rc : lkdf_join(c);
+}
+
+static int run_block(uint64_t begin, uint64_t end, void *u)
+{
+	for (; begin < end; begin++)
+		node(NULL, u);
+	return 0;
+}
+
+/* The kind of the mode's tasks, where it is not that of all. */
+static int open_form(struct lock_load *l)
+{
+	struct lkdf_limit_use use = { .tokens = 1 };
+	struct lkdf_kind_attr a = { .size = sizeof(a),
+				    .name = "form",
+				    .fn = node };
+	int rc = 0;
+
+	switch (l->mode) {
+	case MODE_JOINED:
+		a.fn = join_nodes;
+		a.arg_size = sizeof(l);
+		break;
+	case MODE_HIGH:
+		a.prio = LKDF_HIGH;
+		break;
+	case MODE_GOES_ON:
+		a.fn = goes_on;
+		break;
+	case MODE_LIMITED:
+		rc = lkdf_limit_create(l->rt, l->nr_tasks, &l->limit);
+		use.limit = l->limit;
+		a.limit = &use;
+		a.nr_limit = 1;
+		break;
+	default:
+		return 0;
+	}
+	return rc ? rc : lkdf_kind_create(l->rt, &a, &l->form);
+}
+
 /* ---- loads --------------------------------------------------------------- */
 
 static int make_kind(struct lkdf *rt, const char *name, lkdf_fn fn,
@@ -268,6 +329,8 @@ int lock_load_open(struct lock_load *l, int nr_workers, const char *options)
 	if (!rc)
 		rc = make_kind(l->rt, "branch", branch, sizeof(struct branch),
 			       &l->branch);
+	if (!rc)
+		rc = open_form(l);
 	if (!rc && l->mode == MODE_SEALED)
 		rc = make_graph(l, &l->g);
 	return rc ? bench_fail(rc, "policy: %s", lkdf_errmsg()) : 0;
@@ -281,6 +344,8 @@ void lock_load_close(struct lock_load *l)
 	lkdf_kind_put(l->node);
 	lkdf_kind_put(l->leaf);
 	lkdf_kind_put(l->branch);
+	lkdf_kind_put(l->form);
+	lkdf_limit_put(l->limit);
 	lkdf_close(l->rt);
 	memset(l, 0, sizeof(*l));
 }
@@ -295,11 +360,14 @@ static int run_graph(struct lkdf_graph *g)
 
 static int submit_all(struct lock_load *l)
 {
-	struct lkdf_task t = { .size = sizeof(t), .kind = l->node };
+	bool is_one = l->mode == MODE_JOINED;
+	struct lkdf_task t = { .size = sizeof(t),
+			       .kind = l->form ? l->form : l->node,
+			       .arg = is_one ? &l : NULL };
 	unsigned i;
 	int rc = 0;
 
-	for (i = 0; i < l->nr_tasks && !rc; i++)
+	for (i = 0; i < (is_one ? 1 : l->nr_tasks) && !rc; i++)
 		rc = lkdf_submit(l->rt, NULL, &t, NULL);
 	return rc ? rc : lkdf_scope_wait(l->rt, NULL, -1);
 }
@@ -318,18 +386,36 @@ static int spawn_all(struct lock_load *l)
 	return rc ? rc : lkdf_scope_wait(l->rt, NULL, -1);
 }
 
+static int run_loop(struct lock_load *l)
+{
+	struct lkdf_range r = { 0, l->nr_tasks, 1 };
+
+	return lkdf_for(l->rt, r, run_block, NULL);
+}
+
+static int run_tasks(struct lock_load *l, struct lkdf_graph *g)
+{
+	switch (l->mode) {
+	case MODE_SEALED:
+	case MODE_FRESH:
+		return run_graph(g);
+	case MODE_SPAWNED:
+		return spawn_all(l);
+	case MODE_LOOP:
+		return run_loop(l);
+	default:
+		return submit_all(l);
+	}
+}
+
 int64_t lock_load_run(struct lock_load *l)
 {
 	struct lkdf_graph *g = l->g;
 	int rc = l->mode == MODE_FRESH ? make_graph(l, &g) : 0;
 	int64_t from = bench_now_ns();
 
-	if (!rc && l->mode == MODE_SUBMITTED)
-		rc = submit_all(l);
-	else if (!rc && l->mode == MODE_SPAWNED)
-		rc = spawn_all(l);
-	else if (!rc)
-		rc = run_graph(g);
+	if (!rc)
+		rc = run_tasks(l, g);
 	from = bench_now_ns() - from;
 	if (l->mode == MODE_FRESH)
 		lkdf_graph_put(g);

@@ -33,6 +33,12 @@ enum lock_mode {
 	MODE_FRESH, /* a graph for each run */
 	MODE_SUBMITTED, /* tasks, from one thread */
 	MODE_SPAWNED, /* a tree of tasks */
+	NR_TABLE_MODES, /* those of all locks; the others are forms of work: */
+	MODE_JOINED = NR_TABLE_MODES, /* spawned by a body that joins them */
+	MODE_LOOP, /* iterations of lkdf_for() */
+	MODE_HIGH, /* submitted, of class HIGH */
+	MODE_GOES_ON, /* submitted; the body goes on by lkdf_then() */
+	MODE_LIMITED, /* submitted, with a limit that none waits for */
 	NR_MODES
 };
 
@@ -52,6 +58,8 @@ struct lock_load {
 	unsigned nr_tasks;
 	struct lkdf *rt;
 	struct lkdf_kind *node, *leaf, *branch;
+	struct lkdf_kind *form; /* of its mode; or NULL */
+	struct lkdf_limit *limit; /* of LIMITED */
 	struct lkdf_graph *g; /* of SEALED */
 	int is_mixed; /* the leaves of graphs compute, and meet nobody */
 };

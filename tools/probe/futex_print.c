@@ -190,7 +190,9 @@ void futex_print_text(const struct futex_report *r, unsigned top)
 		       "machine met a busy entry and are nowhere\n",
 		       r->nr_missed);
 	if (!r->nr_words)
-		printf("no futex word: the workers do not meet in one\n");
+		printf("no futex word: the workers do not meet in one; spin "
+		       "locks and locks of the kernel (mmap, flock, pipes) "
+		       "have none\n");
 	else
 		printf("share of the workers' CPU time, by word\n");
 	for (i = 0; i < r->nr_words && i < top; i++)

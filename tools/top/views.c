@@ -312,7 +312,8 @@ static void fill_futexes(struct top_page *p, const struct top *t)
 	for (i = 0; i < r->nr_words; i++)
 		fill_word(p, r, &r->word[i]);
 	if (!r->nr_words)
-		page_text(p, "No word: the workers do not meet in one.");
+		page_text(p, "No word: the workers do not meet in one. Spin "
+			     "locks and locks of the kernel have none.");
 }
 
 /* ---- devices and pages --------------------------------------------------- */

@@ -82,7 +82,8 @@ struct lkdf_reduce_attr {
  *      for other blocks
  * @u:  for @fn
  *
- * Where one node has workers, this thread takes part. Without a grain it runs
+ * Where one node has workers, this thread takes part, but not while option
+ * narrow has fewer workers than there are run loops. Without a grain it runs
  * the first iterations alone, for some microseconds: a short loop wakes nobody.
  * A C++ exception that leaves @fn ends the process by SIGABRT, as one that
  * leaves a body does, on whatever thread.

@@ -2,6 +2,7 @@
 #include "mechanism/gate/gate.h"
 
 #include "base/clock.h"
+#include "mechanism/gate/gate_ring.h"
 #include "mechanism/quota/quota.h"
 #include "sched/nap.h"
 #include "sched/notify.h"
@@ -50,6 +51,9 @@ static void give_token(struct gate *g, struct worker *w)
 	      !a_load(&gate_of(w)->gate, relaxed));
 	set_state(g, gate_make(gate_cap(state), running, gate_aside(state)));
 	gate_of(w)->since = a_load(&gate_of(w)->nr_gated, relaxed);
+	gate_of(w)->since_ticks = clock_ticks();
+	if (a_load(&g->kept_for, relaxed) == ring_node(w))
+		a_store(&g->kept_for, -1, relaxed);
 	a_store(&gate_of(w)->gate, g, relaxed);
 	if (running > g->most_running)
 		g->most_running = running;
@@ -67,55 +71,24 @@ static bool take_token(struct gate *g, struct worker *w)
 				      gate_aside(state)));
 }
 
-/* ---- ring, under lock ---------------------------------------------------- */
-
-static uint64_t *place_of(const struct gate *g, uint32_t i)
+/* False: there is no room. *is_open: see open_gate(). */
+static bool put_aside(struct gate *g, const struct worker *w,
+		      struct gate_item i, bool *is_open)
 {
-	return &g->ring[(g->first + i) & (g->room - 1)];
-}
-
-/* False: it is as large as it gets, or there is no memory. */
-static bool grow_ring(struct gate *g, uint32_t nr)
-{
-	uint32_t room = g->room ? 2 * g->room : GATE_ROOM, i;
-	uint64_t *ring;
-
-	if (room > g->room_most)
+	if (!ring_put(g, w, i))
 		return false;
-	ring = malloc(room * sizeof(*ring));
-	if (!ring)
-		return false;
-	for (i = 0; i < nr; i++)
-		ring[i] = *place_of(g, i);
-	free(g->ring);
-	g->ring = ring;
-	g->first = 0;
-	g->room = room;
-	return true;
-}
-
-static bool put_aside(struct gate *g, uint64_t item)
-{
-	uint64_t state = state_of(g);
-	uint32_t nr = gate_aside(state);
-
-	if (nr == g->room && !grow_ring(g, nr))
-		return false;
-	*place_of(g, nr) = item;
-	set_state(g, gate_make(gate_cap(state), gate_running(state), nr + 1));
+	*is_open = open_gate(g, state_of(g) + 1);
 	g->nr_aside++;
 	return true;
 }
 
-/* The oldest one. */
-static bool take_oldest(struct gate *g, uint64_t *item)
+static bool take_item(struct gate *g, const struct worker *w, bool is_idle,
+		      uint64_t *item)
 {
 	uint64_t state = state_of(g);
 
-	if (!gate_aside(state))
+	if (!gate_aside(state) || !ring_take(g, w, is_idle, item))
 		return false;
-	*item = *place_of(g, 0);
-	g->first++;
 	set_state(g, state - 1);
 	return true;
 }
@@ -128,8 +101,12 @@ bool gate_init(struct gate *g, struct sched *s)
 	g->room_most = GATE_ROOM_MOST;
 	g->look_ticks = sched_ticks(s, GATE_LOOK_NS);
 	g->patience_ticks = sched_ticks(s, GATE_PATIENCE_NS);
+	g->turn_ticks = sched_ticks(s, GATE_TURN_NS);
+	g->turn = GATE_TURN;
+	g->home = -1;
+	a_store(&g->kept_for, -1, relaxed);
 	a_store(&g->state, gate_make((uint32_t)s->nr_workers, 0, 0), relaxed);
-	return true;
+	return ring_init_all(g);
 }
 
 void gate_enlist(struct gate *g)
@@ -150,26 +127,43 @@ void gate_free_all(struct sched *s)
 	a_store(&gate_in(s)->gates, NULL, relaxed);
 	for (; g; g = next) {
 		next = g->next;
-		free(g->ring);
+		ring_free_all(g);
 		free(g);
 	}
 }
 
-static struct gate *first_gate(struct sched *s)
-{
-	/* [gate.list] as above. */
-	return a_load(&gate_in(s)->gates, acquire);
-}
-
 /* ---- tokens -------------------------------------------------------------- */
 
-/* A token was given up: as after a push, from any thread. */
+static bool has_unbound(const struct gate_node *n)
+{
+	int i;
+
+	for (i = 0; i < GATE_BOUND; i++)
+		if (ring_nr(&n->ring[i]))
+			return true;
+	return false;
+}
+
+/*
+ * A token was given up: as after a push, from any thread. It is for one worker,
+ * but a worker that comes may not take what is bound to other nodes. The node
+ * that the token is kept for is told first.
+ */
 static void tell_others(struct gate *g, struct worker *w)
 {
-	if (w)
-		worker_notify(w, 1u << CLASS_NORMAL);
-	else
-		notify_any(g->sched, &g->sched->nodes[0]);
+	struct sched *s = g->sched;
+	int first = a_load(&g->kept_for, relaxed), i, k;
+	bool is_told = false, has_woken;
+
+	for (k = 0; k < s->nr_nodes; k++) {
+		i = (k + (first > 0 ? first : 0)) % s->nr_nodes;
+		has_woken = ring_nr(&g->node[i].ring[GATE_BOUND]) &&
+			    notify_bound(&s->nodes[i]);
+		if (!has_woken && !is_told && has_unbound(&g->node[i]))
+			has_woken = is_told = notify_any(s, &s->nodes[i]);
+		if (has_woken && w)
+			worker_has_woken(w);
+	}
 }
 
 void gate_give_up(struct worker *w)
@@ -197,33 +191,34 @@ static void pass_by(struct gate *g, struct worker *w, enum gate_pass why)
 	counter_add(w->executor->counters, COUNTER_PASSED, 1);
 }
 
-bool gate_enter_slowly(struct gate *g, struct worker *w, uint64_t item,
-		       enum gate_pass why)
+bool gate_enter_slowly(struct gate *g, struct worker *w, struct gate_item i)
 {
-	bool may_run = true;
+	bool may_run = true, is_open = false;
 	uint64_t state;
 
 	gate_release(w);
 	lock_take(&g->lock);
 	state = state_of(g);
-	if (gate_running(state) < gate_cap(state))
+	if (gate_running(state) < gate_cap(state) && !turn_is_others(g, w))
 		give_token(g, w);
-	else if (item && put_aside(g, item))
+	else if (i.item && put_aside(g, w, i, &is_open))
 		may_run = false;
 	else
-		pass_by(g, w, item ? GATE_PASS_FULL : why);
+		pass_by(g, w, i.item ? GATE_PASS_FULL : i.why);
 	lock_give(&g->lock);
 	if (may_run)
 		gate_begin_body(w);
 	else
 		counter_add(w->executor->counters, COUNTER_ASIDE, 1);
+	if (unlikely(is_open))
+		tell_others(g, w);
 	return may_run;
 }
 
 bool gate_take_next(struct worker *w, uint64_t *item)
 {
 	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
-	bool found = false;
+	bool found = false, is_open = false;
 
 	if (unlikely(quota_must_leave(w))) {
 		gate_release(w);
@@ -233,56 +228,22 @@ bool gate_take_next(struct worker *w, uint64_t *item)
 		return false;
 	lock_take(&g->lock);
 	if (a_load(&gate_of(w)->gate, relaxed) == g) {
-		found = take_oldest(g, item);
+		found = !turn_ends(g, w) && take_item(g, w, false, item);
 		if (!found)
-			take_token(g, w);
+			is_open = take_token(g, w);
 	}
 	lock_give(&g->lock);
+	if (is_open)
+		tell_others(g, w);
 	w->looks.nr_picks += found;
 	return found;
 }
 
 /* ---- tokens that are taken back ------------------------------------------ */
 
-static bool is_away(const struct worker *w)
-{
-	const struct sched_ops *ops = &w->sched->ops;
-
-	return ops->away_ns && ops->away_ns(w) >= GATE_AWAY_NS;
-}
-
-/* Has any holder come by since somebody looked? */
-static bool is_stuck(struct gate *g, uint64_t seen, uint64_t now)
-{
-	lock_assert_held(&g->lock);
-	if (seen != g->seen) {
-		g->seen = seen;
-		g->seen_at = now;
-	}
-	return now - g->seen_at > g->patience_ticks;
-}
-
-/* A holder that cannot use its token; NULL: all can, as far as is known. */
-static struct worker *find_holder(struct gate *g, uint64_t now)
-{
-	struct worker *v, *holder = NULL, *away = NULL;
-	struct sched *s = g->sched;
-	uint64_t seen = 0;
-
-	for (v = s->workers; v < s->workers + s->nr_workers; v++) {
-		if (a_load(&gate_of(v)->gate, relaxed) != g)
-			continue;
-		seen += a_load(&gate_of(v)->nr_gated, relaxed);
-		holder = v;
-		if (!away && is_away(v))
-			away = v;
-	}
-	return is_stuck(g, seen, now) && !away ? holder : away;
-}
-
 /*
- * Items lie behind a shut gate. True: a token was taken back. The caller, which
- * has seen them, looks for work itself and need not be told.
+ * Items lie behind a shut gate. True: a token was taken back. The caller takes
+ * an item, or tells others.
  */
 static bool take_back(struct gate *g, struct worker *w)
 {
@@ -293,7 +254,7 @@ static bool take_back(struct gate *g, struct worker *w)
 		return false;
 	a_store(&g->looked_at, now, relaxed);
 	lock_take(&g->lock);
-	v = find_holder(g, now);
+	v = stuck_holder(g, now);
 	if (v) {
 		take_token(g, v);
 		g->nr_revoked++;
@@ -312,7 +273,8 @@ static bool take_from(struct gate *g, struct worker *w, uint64_t *item)
 	bool found = false;
 
 	lock_take(&g->lock);
-	if (gate_is_open(state_of(g)) && take_oldest(g, item)) {
+	if (gate_is_open(state_of(g)) && !turn_is_others(g, w) &&
+	    take_item(g, w, true, item)) {
 		give_token(g, w);
 		found = true;
 	}
@@ -322,8 +284,9 @@ static bool take_from(struct gate *g, struct worker *w, uint64_t *item)
 
 bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 {
-	struct gate *g = first_gate(w->sched);
+	struct gate *g = gate_first(w->sched);
 	uint64_t state;
+	bool is_back;
 
 	(void)is_far;
 	if (likely(!g))
@@ -334,11 +297,30 @@ bool gate_take_any(struct worker *w, bool is_far, uint64_t *item)
 		state = a_load(&g->state, relaxed);
 		if (!gate_aside(state))
 			continue;
-		if ((gate_is_open(state) || take_back(g, w)) &&
-		    take_from(g, w, item))
+		is_back = !gate_is_open(state) && take_back(g, w);
+		if ((is_back || gate_is_open(state)) && take_from(g, w, item))
 			return true;
+		if (is_back)
+			tell_others(g, w);
 	}
 	return false;
+}
+
+/* It goes on with work of its own, and its node's turn may be over. */
+static void look_at_turn(struct worker *w)
+{
+	struct gate *g = a_load(&gate_of(w)->gate, relaxed);
+	bool is_open = false;
+
+	if (w->sched->nr_worker_nodes == 1 || !g ||
+	    !gate_aside(a_load(&g->state, relaxed)))
+		return;
+	lock_take(&g->lock);
+	if (a_load(&gate_of(w)->gate, relaxed) == g && turn_ends(g, w))
+		is_open = take_token(g, w);
+	lock_give(&g->lock);
+	if (is_open)
+		tell_others(g, w);
 }
 
 bool gate_look_around(struct worker *w, uint64_t *item)
@@ -347,28 +329,46 @@ bool gate_look_around(struct worker *w, uint64_t *item)
 	bool is_used = nr != gate_of(w)->seen;
 
 	gate_of(w)->seen = nr;
+	look_at_turn(w);
 	if (is_used && a_load(&gate_of(w)->gate, relaxed))
 		return false;
 	gate_release(w);
 	return gate_take_any(w, true, item);
 }
 
+/* An open gate may have nothing for this worker. */
+static unsigned has_for(struct gate *g, const struct worker *w)
+{
+	unsigned found;
+
+	lock_take(&g->lock);
+	found = gate_is_open(state_of(g)) && !turn_is_others(g, w)
+			? ring_has(g, w)
+			: 0;
+	lock_give(&g->lock);
+	return found;
+}
+
 unsigned gate_has_any(struct worker *w)
 {
+	unsigned found;
 	struct gate *g;
 
-	for (g = first_gate(w->sched); g; g = g->next) {
+	for (g = gate_first(w->sched); g; g = g->next) {
 		/* [gate.look] after we said that we sleep; pairs with
 		 * [gate.open]. */
-		if (gate_is_open(a_load(&g->state, seq_cst)))
-			return 1u << CLASS_NORMAL;
+		if (!gate_is_open(a_load(&g->state, seq_cst)))
+			continue;
+		found = has_for(g, w);
+		if (found)
+			return found;
 	}
 	return 0;
 }
 
 int64_t gate_nap(struct worker *w)
 {
-	struct gate *g = first_gate(w->sched);
+	struct gate *g = gate_first(w->sched);
 
 	while (g && !gate_aside(a_load(&g->state, relaxed)))
 		g = g->next;
@@ -419,44 +419,64 @@ static void enter_idle(struct worker *w)
 	a_store(&gate_of(w)->over, NULL, relaxed);
 }
 
-static bool dig_ring(struct gate *g, uint32_t nr,
-		     bool (*fits)(uint64_t item, const void *u), const void *u,
-		     uint64_t *item)
+/* Of items of the gate, under a token that the worker has or gets. */
+static bool dig_locked(struct gate *g, struct worker *w,
+		       const struct gate_wanted *d, uint64_t *item)
 {
-	uint32_t aside = gate_aside(state_of(g));
+	bool has_token = a_load(&gate_of(w)->gate, relaxed) == g;
+	uint64_t state = state_of(g);
 
-	for (nr = nr < aside ? nr : aside; nr; nr--) {
-		take_oldest(g, item);
-		if (fits(*item, u))
-			return true;
-		put_aside(g, *item);
-		g->nr_aside--;
-	}
-	return false;
+	if ((!has_token && (gate_running(state) >= gate_cap(state) ||
+			    turn_is_others(g, w))) ||
+	    !ring_dig(g, w, d, item))
+		return false;
+	set_state(g, state - 1);
+	if (!has_token)
+		give_token(g, w);
+	return true;
 }
 
-bool gate_dig(struct sched *s, uint32_t nr,
-	      bool (*fits)(uint64_t item, const void *u), const void *u,
-	      uint64_t *item)
+static bool dig_gate(struct gate *g, struct worker *w,
+		     const struct gate_wanted *d, uint64_t *item)
 {
-	bool found = false;
-	struct gate *g;
+	bool has_token = a_load(&gate_of(w)->gate, relaxed) == g;
+	uint64_t state = a_load(&g->state, relaxed);
+	bool found, is_back = false;
 
-	for (g = first_gate(s); g && !found; g = g->next) {
-		if (!gate_aside(a_load(&g->state, relaxed)))
-			continue;
-		lock_take(&g->lock);
-		found = dig_ring(g, nr, fits, u, item);
-		lock_give(&g->lock);
+	if (!gate_aside(state))
+		return false;
+	if (!has_token && !gate_is_open(state)) {
+		is_back = take_back(g, w);
+		if (!is_back)
+			return false;
 	}
+	if (!has_token)
+		gate_release(w);
+	lock_take(&g->lock);
+	found = dig_locked(g, w, d, item);
+	lock_give(&g->lock);
+	if (is_back && !found)
+		tell_others(g, w);
 	return found;
+}
+
+bool gate_dig(struct worker *w, const struct gate_wanted *d, uint64_t *item)
+{
+	struct gate *own = a_load(&gate_of(w)->gate, relaxed), *g;
+
+	if (own && dig_gate(own, w, d, item))
+		return true;
+	for (g = gate_first(w->sched); g; g = g->next)
+		if (g != own && dig_gate(g, w, d, item))
+			return true;
+	return false;
 }
 
 const struct mechanism gate_mechanism = {
 	.name = "gate",
 	.of_worker = MECHANISM_DATA(struct gate_holder),
 	.of_sched = MECHANISM_DATA(struct gate_sched),
-	.uses = "quota",
+	.uses = "quota far",
 	.close = gate_free_all,
 	.enter = enter_idle,
 	.take = gate_take_any,

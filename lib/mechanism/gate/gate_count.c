@@ -2,6 +2,8 @@
 /* Counts of a gate: of its tokens, and of bodies with one and without. */
 #include "mechanism/gate/gate.h"
 
+#include <string.h>
+
 static void count_workers(const struct gate *g, struct gate_count *out)
 {
 	const struct sched *s = g->sched;
@@ -28,6 +30,7 @@ static void count_locked(const struct gate *g, struct gate_count *out)
 		.nr_aside = g->nr_aside,
 		.nr_bodies = g->nr_held,
 		.nr_revoked = g->nr_revoked,
+		.nr_turns = g->nr_turns,
 	};
 	count_workers(g, out);
 	for (i = 0; i < NR_GATE_PASSES; i++) {
@@ -52,14 +55,21 @@ void gate_peek(struct gate *g, struct gate_count *out)
 	lock_give(&g->lock);
 }
 
+void gate_reset(struct gate *g)
+{
+	lock_take(&g->lock);
+	g->nr_aside = g->nr_revoked = g->nr_held = g->nr_turns = 0;
+	memset(g->nr_over, 0, sizeof(g->nr_over));
+	g->home = -1;
+	lock_give(&g->lock);
+}
+
 const char *gate_pass_text(enum gate_pass pass)
 {
 	static const char *const text[] = {
 		[GATE_PASS_FULL] = "no room",
-		[GATE_PASS_JOIN] = "join",
-		[GATE_PASS_PLACE] = "place",
-		[GATE_PASS_PRIORITY] = "priority",
-		[GATE_PASS_GOES_ON] = "continuation",
+		[GATE_PASS_PART] = "part",
+		[GATE_PASS_URGENT] = "urgent",
 		[GATE_PASS_DEADLINE] = "deadline",
 		[GATE_PASS_CANCELLED] = "cancelled",
 	};

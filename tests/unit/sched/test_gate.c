@@ -25,7 +25,8 @@ static struct sched_node node;
 static struct worker workers[NR_WORKERS];
 static struct executor executors[NR_WORKERS];
 static struct counters counters[NR_WORKERS];
-static int near[1];
+static int near[1], near_of[NR_WORKERS][NR_WORKERS];
+static struct sched_node far_nodes[NR_WORKERS];
 static struct gate *gate;
 static uint64_t away[NR_WORKERS]; /* ns, as told_away() has it */
 
@@ -50,6 +51,17 @@ static void start_worker(int id)
 	w->id = id;
 }
 
+static void start_gate(uint32_t cap)
+{
+	gate = aligned_alloc(CACHE_LINE, sizeof(*gate));
+	memset((void *)gate, 0, sizeof(*gate));
+	gate_init(gate, s);
+	gate->look_ticks = 0;
+	gate->patience_ticks = UINT64_MAX;
+	gate_enlist(gate);
+	gate_limit(gate, cap);
+}
+
 static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 {
 	int i;
@@ -69,13 +81,29 @@ static void start(uint32_t cap, uint64_t (*away_ns)(const struct worker *w))
 	s->ticks_per_1024ns = 1024;
 	for (i = 0; i < NR_WORKERS; i++)
 		start_worker(i);
-	gate = aligned_alloc(CACHE_LINE, sizeof(*gate));
-	memset(gate, 0, sizeof(*gate));
-	gate_init(gate, s);
-	gate->look_ticks = 0;
-	gate->patience_ticks = UINT64_MAX;
-	gate_enlist(gate);
-	gate_limit(gate, cap);
+	start_gate(cap);
+}
+
+/* Each worker on a node of its own; a turn is two bodies, or for ever. */
+static void start_nodes(void)
+{
+	int i, k;
+
+	start(1, NULL);
+	gate_free_all(s);
+	for (i = 0; i < NR_WORKERS; i++) {
+		park_init(&far_nodes[i].park);
+		for (k = 0; k < NR_WORKERS; k++)
+			near_of[i][k] = (i + k) % NR_WORKERS;
+		far_nodes[i].near = near_of[i];
+		far_nodes[i].nr_workers = 1;
+		workers[i].node = &far_nodes[i];
+	}
+	s->nodes = far_nodes;
+	s->nr_nodes = s->nr_worker_nodes = NR_WORKERS;
+	start_gate(1);
+	gate->turn = 2;
+	gate->turn_ticks = UINT64_MAX / 2;
 }
 
 static void end(void)
@@ -86,6 +114,16 @@ static void end(void)
 static bool has_token(int id)
 {
 	return a_load(&gate_of(&workers[id])->gate, relaxed) == gate;
+}
+
+/* Worker id meets an item; 0: one that may not wait. */
+static bool meets(int id, uint64_t item)
+{
+	return gate_enter(gate, &workers[id],
+			  (struct gate_item){ .item = item,
+					      .why = GATE_PASS_URGENT,
+					      .node = GATE_HERE,
+					      .ring = GATE_NORMAL });
 }
 
 /* An idle worker looks. 0: there is nothing that it may run. */
@@ -113,11 +151,8 @@ static uint32_t nr_running(void)
 static void start_shut(uint64_t (*away_ns)(const struct worker *w))
 {
 	start(1, away_ns);
-	ok(gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN) && has_token(0),
-	   "the first one has the token");
-	ok(!gate_enter(gate, &workers[1], 3, GATE_PASS_FULL) &&
-		   !gate_enter(gate, &workers[1], 5, GATE_PASS_FULL),
-	   "what others meet lies aside");
+	ok(meets(0, 0) && has_token(0), "the first one has the token");
+	ok(!meets(1, 3) && !meets(1, 5), "what others meet lies aside");
 }
 
 static void a_token_is_taken_back(void)
@@ -153,16 +188,14 @@ static void a_late_holder_gives_nothing(void)
 	gate_release(&workers[0]);
 	gate_give_up(&workers[0]);
 	ok(nr_running() == 1 && has_token(1), "and gives no token");
-	ok(!gate_enter(gate, &workers[0], 7, GATE_PASS_FULL),
-	   "what it meets lies aside");
+	ok(!meets(0, 7), "what it meets lies aside");
 	ok(!look(2), "the gate is shut");
 	ok(gate_next(&workers[1], &item) && item == 5 &&
 		   gate_next(&workers[1], &item) && item == 7,
 	   "who has the token takes all of it");
 	ok(!gate_next(&workers[1], &item) && !nr_running(),
 	   "and gives the token once");
-	ok(gate_enter(gate, &workers[0], 9, GATE_PASS_FULL) && has_token(0) &&
-		   nr_running() == 1,
+	ok(meets(0, 9) && has_token(0) && nr_running() == 1,
 	   "then the late one may have it");
 	end();
 }
@@ -171,16 +204,72 @@ static void a_late_holder_gives_nothing(void)
 static void the_right_holder_loses_it(void)
 {
 	start(2, told_away);
-	gate_enter(gate, &workers[0], 0, GATE_PASS_JOIN);
-	gate_enter(gate, &workers[1], 0, GATE_PASS_JOIN);
-	ok(!gate_enter(gate, &workers[2], 3, GATE_PASS_FULL),
-	   "both tokens are given");
+	meets(0, 0);
+	meets(1, 0);
+	ok(!meets(2, 3), "both tokens are given");
 	away[1] = GATE_AWAY_NS;
 	away[2] = 2 * GATE_AWAY_NS;
 	is(look(2), 3, "one is taken back");
 	ok(has_token(0) && !has_token(1) && has_token(2),
 	   "from the one that is away");
 	is(nr_running(), 2, "two are given");
+	end();
+}
+
+/* Worker 0 has the token; two items lie on node 1, one on node 2. */
+static void start_turn(void)
+{
+	uint64_t item;
+
+	start_nodes();
+	ok(meets(0, 0) && !meets(1, 3) && !meets(1, 5) && !meets(2, 7),
+	   "three items lie aside on two nodes");
+	ok(gate_next(&workers[0], &item) && item == 3 && meets(0, item),
+	   "a turn goes on after one body");
+}
+
+static void a_turn_ends(void)
+{
+	uint64_t item;
+
+	start_turn();
+	ok(!meets(1, 9), "more comes to the node with most items");
+	ok(!gate_next(&workers[0], &item) && !has_token(0) && !nr_running(),
+	   "after two bodies the worker gives the token up");
+	ok(!look(0) && !look(2) && !meets(0, 11),
+	   "which is kept for the node with most items");
+	is(look(1), 5, "whose worker takes it");
+	gate_release(&workers[1]);
+	ok(look(2) == 7 && has_token(2), "and then it is for all");
+	end();
+}
+
+static void the_page_of_the_word_comes_first(void)
+{
+	uint64_t item;
+
+	start_turn();
+	ok(!meets(1, 9), "node 1 has most items");
+	gate_set_home(gate, 2);
+	ok(!gate_next(&workers[0], &item), "the turn is over");
+	ok(!look(0) && !look(1), "the token is kept for the word's node");
+	is(look(2), 7, "whose worker takes it");
+	end();
+}
+
+static void without_others_a_turn_goes_on(void)
+{
+	uint64_t item;
+	int i;
+
+	start_nodes();
+	meets(0, 0);
+	for (i = 0; i < 5; i++)
+		meets(0, 0);
+	ok(has_token(0), "a token stays while no other node has items");
+	ok(!gate_next(&workers[0], &item) && !nr_running(),
+	   "and is given up once nothing is left");
+	ok(meets(1, 3) && has_token(1), "then it is for any node");
 	end();
 }
 
@@ -296,6 +385,9 @@ int main(void)
 	a_late_holder_gives_nothing();
 	the_right_holder_loses_it();
 	without_a_probe_nobody_is_away();
+	a_turn_ends();
+	the_page_of_the_word_comes_first();
+	without_others_a_turn_goes_on();
 	the_probe_tells();
 	a_probe_that_does_not_know();
 	a_runtime_asks_it();
