@@ -32,12 +32,9 @@ OF_LEFT = {
 }
 # Pages for users whose sentences are long, or use a word of PRIVATE.
 LONG_LEFT = {f'Documentation/{name}.rst' for name in (
-    'calls', 'check', 'cholesky', 'comparison', 'control-flow',
-    'coroutines', 'counters', 'cpp', 'data', 'debugging', 'devices',
-    'dupes', 'findings', 'kmod', 'loops', 'memory', 'mpi', 'openmp', 'options',
-    'ownership', 'pages', 'patterns', 'places', 'platforms', 'ported',
-    'ports', 'report', 'security', 'server', 'service', 'signals', 'teams',
-    'tools', 'tuning')}
+    'check', 'control-flow', 'counters', 'data', 'debugging', 'devices',
+    'findings', 'kmod', 'loops', 'memory', 'mpi', 'options', 'places',
+    'report', 'signals', 'tools')}
 MOST_WORDS = 30
 # Words that the pages used in a sense of their own: say "passed", "contends",
 # "is in", "is".
