@@ -32,7 +32,7 @@ OF_LEFT = {
 }
 # Pages for users whose sentences are long, or use a word of PRIVATE.
 LONG_LEFT = {f'Documentation/{name}.rst' for name in (
-    'check', 'control-flow', 'counters', 'data', 'debugging', 'devices',
+    'check', 'control-flow', 'counters', 'debugging', 'devices',
     'findings', 'kmod', 'loops', 'memory', 'mpi', 'options', 'places',
     'report', 'signals', 'tools')}
 MOST_WORDS = 30
