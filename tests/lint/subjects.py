@@ -34,7 +34,7 @@ OF_LEFT = {
 LONG_LEFT = {f'Documentation/{name}.rst' for name in (
     'check', 'control-flow', 'counters', 'debugging', 'devices',
     'findings', 'kmod', 'loops', 'memory', 'mpi', 'options', 'places',
-    'report', 'signals', 'tools')}
+    'report', 'signals')}
 MOST_WORDS = 30
 # Words that the pages used in a sense of their own: say "passed", "contends",
 # "is in", "is".
