@@ -305,7 +305,7 @@ static bool task_chooses(const struct control_edge *e)
 	return e->flags & (CONTROL_BRANCH | CONTROL_BACK);
 }
 
-/* Of one task, sorted by branch: 0, 1, 2 ... as far as they go. */
+/* Edges of one task, sorted by branch: 0, 1, 2 ... as far as they go. */
 static uint8_t nr_dense(const struct control_edge *e, uint32_t nr)
 {
 	uint32_t i, n = 0;

@@ -14,7 +14,7 @@ GLOSSARY = 'Documentation/glossary.rst'
 # Where a reader meets the terms first.
 PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
     'choosing', 'control-flow', 'counters', 'cpp', 'data', 'devices', 'findings',
-    'first', 'first-graph', 'index', 'options', 'places', 'report',
+    'first', 'first-graph', 'index', 'loops', 'options', 'places', 'report',
     'tools', 'troubleshooting', 'tuning', 'tutorial')]
 # Words in italics that are no terms: columns of tables, and emphasis.
 NOT_TERMS = {
