@@ -38,7 +38,7 @@ struct choice_arm {
 	uint16_t nr_edges, branch;
 };
 
-/* Of a task. */
+/* The branches of a task. */
 struct choice {
 	struct choice_arm all;
 	uint32_t first_arm, nr_arms; /* by branch */

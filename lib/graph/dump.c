@@ -248,7 +248,7 @@ static uint64_t ns_of(const struct lkdf_graph *g, uint64_t ticks)
 	return (uint64_t)((double)ticks * 1024 / g->rt->sched.ticks_per_1024ns);
 }
 
-/* Of a task with LKDF_PROFILE. */
+/* For a task with LKDF_PROFILE. */
 static void json_times(struct out *o, const struct lkdf_graph *g, uint32_t t)
 {
 	const struct rec *r = &g->recs[graph_index(g, t)];

@@ -85,7 +85,7 @@ struct lkdf_graph {
 	struct rec *recs; /* frame 0 */
 	uint16_t *homes; /* by task, see home_make(); NULL: none has one */
 	uint32_t cap_homes;
-	/* Of a graph with places, once it is renumbered; see renumber.c. */
+	/* For a graph with places, once it is renumbered; see renumber.c. */
 	uint32_t *starts; /* by home: the index where its records begin */
 	uint32_t *numbers, *indices; /* of tasks, by index; the other way */
 	struct access_table *accesses; /* data uses; NULL: none */
@@ -219,7 +219,7 @@ static inline uint32_t graph_stride(const struct lkdf_graph *g,
 	return stride;
 }
 
-/* Of a task with REC_PLACED, by the index of its record. */
+/* The home of a task with REC_PLACED, by the index of its record. */
 uint16_t renumber_home(const struct lkdf_graph *g, uint32_t index);
 
 /* The user's number of a task, and the index of its record. */

@@ -90,7 +90,7 @@ static int empty_body(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Of begin and end. The graph has the reference. */
+/* The kind of begin and end. The graph has the reference. */
 static int empty_kind(struct lkdf_graph *g)
 {
 	const struct lkdf_kind_attr a = {

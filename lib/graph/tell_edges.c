@@ -15,7 +15,7 @@
 
 #include <stdio.h>
 
-/* Of that use as the task has it: access_use.mode has more. */
+/* The mode of that use as the task has it: access_use.mode has more. */
 #define MODES (LKDF_RW | LKDF_COMMUTE | LKDF_REDUCE | LKDF_WEAK | LKDF_MAYBE)
 
 struct edge {

@@ -123,7 +123,7 @@ bool os_where(void *const *page, unsigned nr, int *node)
 
 #define MOVE_BATCH 128
 
-/* Of the pages, which are not on the node: to the front. Their number. */
+/* The pages that are not on the node go to the front. Returns their number. */
 static unsigned pages_off(void **page, unsigned nr, const int *status,
 			  int os_node)
 {

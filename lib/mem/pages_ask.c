@@ -21,7 +21,7 @@
 #define HIDDEN (-2)
 #define VAGUE (-3)
 
-/* Of an entry of pagemap. The zero page has neither of the latter two. */
+/* Bits of an entry of pagemap. The zero page has neither of the latter two. */
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_FILE (1ull << 61)
 #define PAGEMAP_EXCLUSIVE (1ull << 56)

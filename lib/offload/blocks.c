@@ -243,7 +243,7 @@ int blocks_free(struct lkdf *rt, const void *p)
 
 /* ---- asking the launcher ------------------------------------------------ */
 
-/* Of that device: in serial mode whoever makes its calls. */
+/* The launcher of that device; in serial mode whoever makes its calls. */
 static bool kind_launches(const struct lkdf *rt, const struct executor *ex,
 			  const struct device *d)
 {

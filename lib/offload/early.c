@@ -57,7 +57,7 @@ static bool is_plain(const struct lkdf_graph *g, uint32_t index)
 	       has_plain_uses(g, index);
 }
 
-/* Of two that are plain. */
+/* For two that are plain. */
 static bool may_follow(const struct rec *r, const struct rec *m)
 {
 	return m->kind->home == r->kind->home &&

@@ -27,7 +27,7 @@
 
 struct member;
 
-/* Of each record of a frame; whoever has it, see above. */
+/* For each record of a frame; whoever has it, see above. */
 struct kernel_early {
 	struct kernel_req *req; /* given; NULL: not */
 	struct kernel_req *kept; /* of a run before, see reuse.c; or NULL */

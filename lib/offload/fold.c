@@ -240,7 +240,7 @@ static int add_part(struct maker *m, uint32_t part)
 	return rc;
 }
 
-/* Of a scan the join of all goes behind the parts, and nobody takes it. */
+/* In a scan the join of all goes behind the parts, and nobody takes it. */
 static void add_last(struct maker *m, uint32_t part)
 {
 	const struct kernel_fold *f = &m->k->fold;

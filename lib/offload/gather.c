@@ -256,7 +256,7 @@ static bool has_all(const struct kernel_piece *k)
 	       has_entered(k);
 }
 
-/* Of a region: the region takes it when it can. */
+/* For a piece of a region: the region takes it when it can. */
 static void note_ready(struct kernel_piece *k)
 {
 	if (k->nr_before && list_is_empty(&k->ready) && has_all(k))

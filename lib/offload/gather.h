@@ -29,7 +29,7 @@ enum gather_state {
 	GATHER_GIVEN,
 };
 
-/* Of each piece of a frame. */
+/* Each piece of a frame has it. */
 struct kernel_piece {
 	struct frame *frame;
 	uint32_t number;

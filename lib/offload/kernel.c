@@ -79,7 +79,7 @@ static bool can_run(const struct kernel *k, const struct device *d)
 		device_has(d, LKDF_DEVICE_RANGES));
 }
 
-/* Of those that can run it the one with the fewest tasks; NULL: none can. */
+/* The device with the fewest tasks that can run it; NULL: none can. */
 static struct device *least_loaded(const struct kernel *k)
 {
 	struct device *d, *best = NULL;

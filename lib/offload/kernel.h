@@ -111,7 +111,7 @@ int kernel_make(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 struct device_code *kernel_copy_code(const struct kernel *k,
 				     const struct lkdf_code *from);
 
-/* Of parameters: the type of each, and the bytes where they are known. */
+/* Facts of parameters: the type of each, and the bytes where they are known. */
 struct loop_param;
 void kernel_loop_params(const struct kernel *k, struct loop_param *to);
 
@@ -186,7 +186,7 @@ int kernel_check_uses(const struct kernel *k, const struct lkdf_use *use,
  */
 bool kernel_waits(struct kernel_req *r);
 
-/* Of one that is given ahead: false: it is to wait, or has an error. */
+/* For one that is given ahead; false: it is to wait, or has an error. */
 bool kernel_may_go(struct kernel_req *r);
 
 /*

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Of the devices that the texts are for; 0: none has a limit. */
+/* The least limit of the devices that the texts are for; 0: none has one. */
 static uint32_t least_limit(const struct kernel *k)
 {
 	uint32_t i, c, limit, least = 0;

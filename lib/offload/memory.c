@@ -42,7 +42,7 @@ void maker_add_operand(struct maker *m, uint32_t operand)
 	};
 }
 
-/* Of the host, until the request is freed. */
+/* Memory of the host, until the request is freed. */
 static void *host_memory(struct maker *m, uint64_t bytes)
 {
 	struct heap *h = m->k->rt->heap;

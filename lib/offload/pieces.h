@@ -53,7 +53,8 @@ static inline bool pieces_join(const struct rec *from, const struct rec *to)
 	       !((to->flags ^ from->flags) & REC_CLASS);
 }
 
-/* Of a graph whose kernels are marked; g->pieces, or NULL: no memory, or none.
+/* For a graph whose kernels are marked; sets g->pieces, or NULL: no memory, or
+ * none.
  */
 void pieces_make(struct lkdf_graph *g);
 

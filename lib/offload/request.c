@@ -251,7 +251,7 @@ static int add_args(struct maker *m)
 
 /* ---- the whole ---------------------------------------------------------- */
 
-/* Of all launches. */
+/* The arguments of all launches. */
 static uint32_t count_args(const struct maker *m, uint32_t nr_use)
 {
 	uint32_t nr = kernel_count_params(m->k, nr_use);

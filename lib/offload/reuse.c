@@ -66,7 +66,7 @@ static void reset_launch(const struct kernel_req *r, struct lkdf_launch *l)
 {
 	const struct lkdf_kernel_attr *a = &r->kernel->attr;
 
-	/* Of a serial loop the launch is one item, whatever its range. */
+	/* The launch of a serial loop is one item, whatever its range. */
 	if (a->flags & LKDF_KERNEL_SERIAL)
 		return;
 	memcpy(l->block, a->block, sizeof(l->block));

@@ -18,7 +18,7 @@ uint64_t alone_ticks(const struct lkdf_graph *g)
 	return ticks;
 }
 
-/* Of frame 0, as all have the same. */
+/* For the kinds of frame 0, as all have the same. */
 static void call_for_kinds(const struct lkdf_graph *g,
 			   void (*fn)(struct lkdf_kind *k))
 {

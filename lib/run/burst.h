@@ -73,7 +73,7 @@ static inline uint8_t burst_hindered(const struct frame *f)
 /* The kind needs a task of its own; without memory the task fails. */
 void burst_start(struct burst *b, uint32_t index);
 
-/* Of a frame that is hindered. True: it does not run here. */
+/* For a frame that is hindered. True: it does not run here. */
 bool burst_hinder(struct burst *b, uint32_t index);
 
 /*

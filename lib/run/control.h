@@ -26,14 +26,14 @@ struct loop_run {
 	_Atomic(uint32_t) nr_backs;
 };
 
-/* Of one frame; NULL pointers without loops. */
+/* A frame's own; NULL pointers without loops. */
 struct control_run {
 	struct loop_run *loops;
 	_Atomic(uint8_t) *taken; /* by exit: its branch was chosen */
 	struct region_run *regions; /* by loop; NULL: no loop has one */
 };
 
-/* Of a sealed graph with control: the run's part of a frame. 0 or -ENOMEM. */
+/* For a sealed graph with control: the run's part of a frame. 0 or -ENOMEM. */
 int control_run_create(struct frame *f);
 void control_run_destroy(struct frame *f);
 
@@ -41,7 +41,7 @@ void control_run_destroy(struct frame *f);
  * A task is resolved; verdict: what its body has returned, or enum verdict.
  * Tells its successors and loops, pushes what gets ready, and passes no token.
  * Returns how many tasks the frame is to be told of: a loop's members count
- * when it has ended. Of a member that is 0, and run and graph may be gone.
+ * when it has ended. For a member that is 0, and run and graph may be gone.
  */
 uint32_t control_resolve(struct worker *w, struct frame *f, uint32_t index,
 			 int verdict);

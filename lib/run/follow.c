@@ -120,7 +120,7 @@ int follow_body(struct lkdf_ctx *c, void *arg)
 	return f->recs[c->index].kind->inner[AROUND_MOVE](c, arg);
 }
 
-/* Of a use that another one stands for: its own part. */
+/* For a use that another one stands for: its own part. */
 void *follow_ptr(const struct frame *f, const struct access_use *u)
 {
 	const struct access_table *w = f->graph->accesses;

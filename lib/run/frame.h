@@ -181,7 +181,7 @@ void frame_fail(struct frame *f, uint32_t task, int returned, const char *why,
 /* The run's last task is resolved. Next repetition or the end. */
 void frame_end(struct worker *w, struct frame *f);
 
-/* Of a run under way; any worker that has one of its tasks. */
+/* For a run under way; any worker that has one of its tasks. */
 static inline bool frame_sane(const struct frame *f)
 {
 	const struct lkdf_graph *g = f->graph;

@@ -9,7 +9,7 @@
 #include "run/frame.h"
 #include "trace/counters.h"
 
-/* Of an executor: enum counter. */
+/* Counters of an executor: enum counter. */
 static const uint8_t ending_counters[NR_ENDINGS] = {
 	[ENDED_FAILED] = COUNTER_FAILED,
 	[ENDED_SKIPPED] = COUNTER_SKIPPED,

@@ -28,7 +28,7 @@ struct offhost_once {
 int offhost_once_create(struct frame *f);
 void offhost_once_destroy(struct frame *f);
 
-/* Of a transient var that may be away. NULL: no kernel has used it. */
+/* For a transient var that may be away. NULL: no kernel has used it. */
 static inline struct copies *offhost_once_copies(const struct frame *f,
 						 uint32_t var)
 {

@@ -13,8 +13,8 @@
 /* ---- at seal ------------------------------------------------------------ */
 
 /*
- * Kernels use it, and its bytes keep their place on the host. Of bytes that
- * live for a run a function that drops them wants them at home.
+ * Kernels use it, and its bytes keep their place on the host. If bytes live for
+ * a run, a function that drops them wants them at home.
  */
 static bool is_for_devices(const struct lkdf_graph *g,
 			   const struct access_use *u)
@@ -234,7 +234,7 @@ static int look_for_lost(struct lkdf_ctx *c, bool here)
 	return u ? fail_lost(c, u, error) : 0;
 }
 
-/* Of a body without a task of its own: who could tell it of lost bytes? */
+/* For a body without a task of its own: who could tell it of lost bytes? */
 static bool needs_task(const struct lkdf_ctx *c)
 {
 	int error;

@@ -183,7 +183,7 @@ void planned_begin(struct frame *f, struct executor *ex)
 		load_tell(load_of(f, node));
 }
 
-/* Of tasks that were skipped, and of moves in the middle of a start. */
+/* It settles tasks that were skipped, and moves in the middle of a start. */
 void planned_end(struct frame *f)
 {
 	int64_t bytes, nr_tasks;

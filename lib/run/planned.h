@@ -29,7 +29,7 @@ struct past {
 	_Atomic(int32_t) from; /* node, where nodes is a trial */
 };
 
-/* Of one graph. */
+/* A graph's own. */
 struct planned {
 	/* Set at seal, constant afterwards. */
 	uint32_t nr_vars;
@@ -52,7 +52,7 @@ struct planned {
 	_Atomic(uint32_t) nr_changes; /* of the board, when it was looked at */
 };
 
-/* Of one run: what it has on a node's account. */
+/* A run's own: what it has on a node's account. */
 struct planned_part {
 	_Alignas(CACHE_LINE) _Atomic(int64_t) bytes;
 	_Atomic(int64_t) nr_tasks;

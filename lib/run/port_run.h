@@ -25,7 +25,7 @@ enum port_state {
 	PORT_FULL,
 };
 
-/* Of one frame; NULL without ports. */
+/* A frame's own; NULL without ports. */
 struct port_run {
 	char *bytes; /* the producer's body; then its readers */
 	_Atomic(uint8_t)
@@ -33,7 +33,7 @@ struct port_run {
 	_Atomic(uint8_t) *state; /* the producer; then whoever owns the value */
 };
 
-/* Of a sealed graph with ports. 0 or -ENOMEM. */
+/* For a sealed graph with ports. 0 or -ENOMEM. */
 int port_run_create(struct frame *f);
 void port_run_destroy(struct frame *f);
 

@@ -26,7 +26,7 @@
 /* Tasks that one follows without a look at what else there is. */
 #define CONTROL_TURNS 64
 
-/* Of a loop in a frame; its worker's while an iteration is under way. */
+/* For a loop in a frame; its worker's while an iteration is under way. */
 struct region_run {
 	uint64_t *bits; /* live tasks that have not run, by position */
 	uint64_t *chosen; /* tasks that wait for several, and one was chosen */

@@ -21,7 +21,7 @@
 
 #include <sched.h>
 
-/* Of who waits for a thief, until it lets others have the CPU. */
+/* Rounds of who waits for a thief, until it lets others have the CPU. */
 #define SPINS 1000
 
 /* ---- a run begins ------------------------------------------------------- */
@@ -122,7 +122,7 @@ void static_run_leave_ctx(struct lkdf_ctx *c)
 	const struct static_order *o = static_order_in(c->frame);
 	uint32_t step = c->frame->next_source;
 
-	/* Of these steps, so it is near. */
+	/* It is among these steps, so it is near. */
 	while (o->step[step].index != c->index)
 		step++;
 	c->in_order = false;

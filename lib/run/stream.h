@@ -56,7 +56,7 @@ struct worker;
 /* As gather_at: they do not gather. */
 #define STREAM_NEVER UINT64_MAX
 
-/* Of a graph with several frames; one stream at a time. */
+/* For a graph with several frames; one stream at a time. */
 struct stream {
 	/* Any worker, across streams: whether waves are shared. */
 	struct solo solo;

@@ -64,7 +64,7 @@ static bool is_plain(const struct access_table *w, const struct access_use *u,
 	return is;
 }
 
-/* Of a task whose uses are plain: see struct transient_task. */
+/* For a task whose uses are plain: see struct transient_task. */
 static bool is_transient(const struct transient_use *u, uint32_t nr)
 {
 	uint32_t i, nr_makes = 0;

@@ -60,7 +60,7 @@ struct transient_task {
 #define MAKER_MEMORY ((1u << MAKER_SHIFT) - 1)
 #define NO_MAKER (UINT32_MAX >> MAKER_SHIFT) /* no executor */
 
-/* Of one var in one run. */
+/* The value of a var in a run. */
 struct value {
 	void *bytes; /* whoever has its turn */
 	struct readers readers; /* unless there are TRANSIENT_MANY */

@@ -458,7 +458,7 @@ void values_dead(struct frame *f, uint32_t index)
 	transient_used(f, index);
 }
 
-/* Of the var that is combined, whatever part of it the use is of. */
+/* The copy of the var that is combined, whatever part of it the use is of. */
 static void *copy_of(struct executor *ex, const struct access_table *w,
 		     const struct access_use *u)
 {

@@ -22,7 +22,7 @@ struct frame;
 struct lkdf_ctx;
 struct access_use;
 
-/* Of one frame. */
+/* A frame's own values. */
 struct values {
 	/* Set at seal, constant afterwards. */
 	struct claim *claim;

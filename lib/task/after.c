@@ -177,7 +177,7 @@ static bool has_all_fired(const struct after *x)
 	return true;
 }
 
-/* Of a task that a cancel does not reach: 0. */
+/* For a task that a cancel does not reach: 0. */
 static int cancel_of(const struct after *x)
 {
 	return x->task->kind->flags & LKDF_ALWAYS

@@ -62,7 +62,7 @@ void after_arrive(struct executor *ex, struct task *t);
 /* Before the body: 0, or an errno > 0 and what failed, borrowed. */
 int after_begin(struct task *t, struct failure **failure);
 
-/* Of an event; 0: no such, or none. */
+/* The error of an event; 0: no such, or none. */
 int after_error(const struct task *t, unsigned index);
 
 /* Something was cancelled: whoever waits in it goes on. */

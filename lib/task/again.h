@@ -24,7 +24,7 @@ struct again_at {
 	enum channel_side side;
 };
 
-/* Of the heap, from the first -EAGAIN until a body ends otherwise. */
+/* Memory of the heap, from the first -EAGAIN until a body ends otherwise. */
 struct again {
 	struct channel_waiter waiter; /* at woken, from LKDF_AGAIN on */
 	struct again_at told; /* of the last -EAGAIN in this body */

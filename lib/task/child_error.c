@@ -5,8 +5,8 @@
  * first; those that nobody was told of go to the log when they are let go, but
  * for those that say the same as the first.
  *
- * Of one task no more than MOST_KEPT are kept: what comes after these goes to
- * the log with its child, unless the child has an event.
+ * A task keeps no more than MOST_KEPT: what comes after these goes to the log
+ * with its child, unless the child has an event.
  */
 #include "task/complete.h"
 

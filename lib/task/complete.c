@@ -162,7 +162,7 @@ static void tell_scope(struct task *t, int error, struct failure *f)
 		a_store(&tally.nr[ending], 1, relaxed);
 		scope_count(t->scope, &tally);
 	}
-	/* Of its scope's cancel that scope knows. */
+	/* The scope knows of its own cancel. */
 	if (error && t->link.flags & TASK_SCOPED &&
 	    (ending != ENDED_CANCELLED || deadline_hit(t->scope)))
 		scope_fail(t->scope, error, f);

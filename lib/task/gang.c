@@ -30,7 +30,7 @@ enum seat_state {
 	SEAT_OVER, /* it may go */
 };
 
-/* Of all members the first error is that of the run. */
+/* The first error of all members is that of the run. */
 static void join_member(struct lkdf_gang *g, struct lkdf_ctx *c)
 {
 	struct failure *f;
@@ -278,7 +278,7 @@ int gang_barrier(struct lkdf_gang *g, struct lkdf_ctx *c)
 /* Members 1 and up, or none. */
 static int submit_members(struct lkdf_gang *g)
 {
-	/* Of one alone all or none goes without a group. */
+	/* A task alone goes without a group: all or none. */
 	if (g->nr == 2)
 		return task_submit(g->rt, g->scope, &g->task[1], NULL);
 	return task_submit_many(g->rt, g->scope, &g->task[1], g->nr - 1, NULL);

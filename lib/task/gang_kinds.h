@@ -17,7 +17,7 @@ struct member {
 	unsigned num;
 };
 
-/* Of the seats, with that body; g->seat. 0 or -errno. */
+/* The kind of the seats, with that body; g->seat. 0 or -errno. */
 int gang_make_seat(struct lkdf_gang *g, lkdf_fn body);
 
 /*

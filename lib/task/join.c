@@ -149,7 +149,7 @@ static void rest_in_join(struct worker *w, struct task *t, int64_t nap_ns)
 			    sched_ns(w->sched, clock_ticks() - start));
 }
 
-/* Of a join: how it has rested since it found something. */
+/* In a join: how it has rested since it found something. */
 struct rest {
 	int64_t nap_ns; /* the last nap's length */
 	int64_t told_ns; /* of all naps; see descend_tell() */

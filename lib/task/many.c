@@ -88,7 +88,7 @@ static uint32_t count_long(const struct many *m)
 	return nr;
 }
 
-/* Of a burst: each push alone would wake the first worker only. */
+/* For a burst: each push alone would wake the first worker only. */
 static void wake_first(struct lkdf *rt, struct executor *ex, uint32_t nr_long)
 {
 	int node = ex ? ex->node : sched_home(&rt->sched);

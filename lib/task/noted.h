@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Bodies of kinds with SLOW_NOTED: while lkdf probe is there an executor has
- * its kind noted while it runs one, where the kernel's programs read it. Of
+ * its kind noted while it runs one, where the kernel's programs read it. For
  * kinds with SLOW_COUNTED, too, as option kinds wants it, an executor counts
  * the body, and times one of about 64. Nothing else changes for a kind that is
  * known to be short, so that the hot loops call these bodies themselves.
@@ -45,7 +45,7 @@ __attribute__((cold)) int noted_count(const struct lkdf_kind *k,
 				      struct lkdf_ctx *c, lkdf_fn fn,
 				      void *arg);
 
-/* Of a kind with SLOW_NOTED. A join runs other bodies within this one. */
+/* For a kind with SLOW_NOTED. A join runs other bodies within this one. */
 static inline __attribute__((always_inline)) int
 noted_call(const struct lkdf_kind *k, struct lkdf_ctx *c, lkdf_fn fn, void *arg)
 {

@@ -34,7 +34,7 @@ void then_continue(struct executor *ex, struct task *t)
 	task_start(rt, ex, t);
 }
 
-/* Of a task or a run: that one is told of, and ends the waiting. */
+/* For a task or a run: that one is told of, and ends the waiting. */
 static bool is_leaf(struct lkdf_event on)
 {
 	const struct event *ev = event_of(on);

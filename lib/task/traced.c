@@ -66,7 +66,7 @@ void traced_count(struct traced_bytes *b, struct executor *ex,
 	tell_remote(ex, d, bytes);
 }
 
-/* Of the data that a task was given: as in lkdf_stats_slice. */
+/* Bytes of the data that a task was given: as in lkdf_stats_slice. */
 static uint64_t value_of(struct lkdf_ctx *c, const struct task *t)
 {
 	struct traced_bytes b = { .local = 0 };

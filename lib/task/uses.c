@@ -327,7 +327,7 @@ static int error_in(struct domain *d, uint32_t part, struct failure **failure)
 	error = error_in(d->above->domain, part, failure);
 	if (!error || part || !d->nr_parts)
 		return error;
-	/* Of a whole, the parts that they have not written. */
+	/* For a whole, the parts that they have not written. */
 	*failure = NULL;
 	for (i = 1, error = 0; i <= d->nr_parts && !error; i++)
 		if (!var_has_value(d, domain_var(d, i)))
@@ -451,13 +451,13 @@ static void *copy_of(struct executor *ex, const struct use *u, uint32_t part)
 		     : NULL;
 }
 
-/* Of any other use than those below. */
+/* For any other use than those below. */
 static __attribute__((noinline)) void *ptr_of(struct executor *ex,
 					      struct task *t, unsigned index)
 {
 	struct use *u = uses_of(t, index);
 	struct lkdf_data *d = u->domain->data;
-	/* Of a use that another one stands for: its own part. */
+	/* For a use that another one stands for: its own part. */
 	uint32_t part = t->claim->use[index].part;
 	char *at;
 

@@ -42,7 +42,7 @@ static inline struct client_worker *client_of(const struct worker *w)
 	return w->data[SLOT_CLIENT];
 }
 
-/* Of this CPU: a client has submitted here, and waits for nothing. */
+/* The bit of this CPU: a client has submitted here, and waits for nothing. */
 static inline uint64_t client_bit(void)
 {
 	return (uint64_t)1 << ((unsigned)sched_getcpu() & 31);

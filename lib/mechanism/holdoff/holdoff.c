@@ -15,7 +15,7 @@ void holdoff_begin(struct worker *w, uint64_t until, uint32_t width)
 void holdoff_stop(struct worker *w)
 {
 	a_store(&holdoff_of(w)->until, HELD_OFF_LATELY, relaxed);
-	/* Of what was public meanwhile nobody has been told. */
+	/* Nobody has been told of what was public meanwhile. */
 	if (unlikely(deque_has_public(&w->deque[CLASS_NORMAL])))
 		worker_notify(w, 1u << CLASS_NORMAL);
 }

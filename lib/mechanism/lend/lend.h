@@ -29,7 +29,7 @@
 #include "mechanism/rows.h"
 #include "sched/sched.h"
 
-/* Of a join in which there is nothing to run. */
+/* How long a join in which there is nothing to run rests first. */
 #define LEND_NS 50000
 
 /* For each worker. */

@@ -66,7 +66,7 @@ bool part_help(struct sched_node *node, uint64_t *item)
 	return false;
 }
 
-/* Of a node's parts, what the worker may run. */
+/* Work of a node's parts that the worker may run. */
 static struct link *
 dig_node(struct worker *w, struct sched_node *node, uint32_t nr, bool turns,
 	 bool (*fits)(const struct link *link, const void *u), const void *u)

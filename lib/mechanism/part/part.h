@@ -79,9 +79,9 @@ static inline bool part_has(const struct part *p, const struct worker *w)
 }
 
 /*
- * Any thread; from: its worker, or NULL. Of a link that is not bound a worker
- * of the part should have tried its deque before. True: it woke somebody,
- * which the caller counts.
+ * Any thread; from: its worker, or NULL. For a link that is not bound, a worker
+ * of the part should have tried its deque before. True: it woke somebody, which
+ * the caller counts.
  */
 bool part_push(struct sched *s, unsigned id, struct worker *from,
 	       struct link *link, bool is_bound);

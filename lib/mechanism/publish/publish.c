@@ -15,7 +15,8 @@
 #define NAP_MIN_NODES_NS 16000000
 #define NAP_MAX_NS 256000000
 
-/* Of each look, so that it does not take for ever where there are many. */
+/* The most in each look, so that it does not take for ever where there are
+ * many. */
 #define MAX_VICTIMS 8
 
 /* The deques of a victim that we may take from; NULL: there are no more. */

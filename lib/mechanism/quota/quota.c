@@ -236,7 +236,7 @@ bool quota_must_leave(struct worker *w)
 	return false;
 }
 
-/* Of those that are not on standby. */
+/* True: all sleep that are not on standby. */
 static bool all_sleep(struct sched *s)
 {
 	uint32_t nr = a_load(&quota_in(s)->nr_standby, relaxed);

@@ -9,7 +9,7 @@
  * has a rank, given so that the first ranks are one on every node. With
  * fewer CPUs than workers nobody spins, and workers whose rank is not below
  * the number of CPUs leave what they have to the others, where they come
- * between two bodies, and stand by. Of a part's workers one stays, see
+ * between two bodies, and stand by. A part keeps one of its workers, see
  * part.h. A worker whose CPUs went away and have come back is bound to them
  * again, see bind.h.
  *

@@ -120,7 +120,7 @@ static bool is_left(struct worker *w, struct worker *victim, int level)
 		far_allows(w, victim->node));
 }
 
-/* Of deques. Bound work is for workers of the node. */
+/* It looks at deques. Bound work is for workers of the node. */
 static unsigned has_victims(struct worker *w)
 {
 	struct sched *s = w->sched;
