@@ -116,6 +116,7 @@ include tests/mc/mc.mk
 include tests/rmw/rmw.mk
 include tests/oracle/oracle.mk
 include tests/ablate/ablate.mk
+include tests/mutants/mutants.mk
 include tests/cuda/cuda.mk
 include tests/vm/vm.mk
 include tests/vm/plugin/plugin.mk

@@ -5,7 +5,7 @@
  *	oracle [--programs N] [--seed S] [--base S] [--workers 1,2,4,8,0]
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
  *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1|2]
- *	       [--narrow CAP] [--substitutes N]
+ *	       [--narrow CAP] [--substitutes N] [--orders N] [--order S]
  *
  * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
  * --seed runs one program, --repeat times. 0 workers is the serial mode, in
@@ -17,7 +17,9 @@
  * devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled with
  * ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds are at
  * gates, each of which lets so many workers run their bodies. --substitutes: so
- * many workers more, which run for those that rest in joins.
+ * many workers more, which run for those that rest in joins. --orders: each
+ * program runs in so many orders instead, each in a runtime of its own with
+ * option order; --order: in that one.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/outcome.h"
@@ -57,6 +59,7 @@
 struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog, narrow, substitutes;
+	uint32_t orders, order; /* 0: none */
 	bool has_seed, shrinks, compares;
 	enum d_devices devices;
 	int data; /* -1: both sorts of programs */
@@ -67,6 +70,7 @@ struct options {
 static struct {
 	uint64_t seed; /* the program that runs now */
 	int workers;
+	uint32_t order; /* of option order; 0: none */
 	const struct program *p; /* or */
 	const struct d_program *data;
 } at;
@@ -80,6 +84,19 @@ static struct {
 
 /* What the program that runs now has left in parallel and in serial mode. */
 static struct outcome outcome[2];
+
+/* The options that repeat it. */
+static void print_options(const char *how)
+{
+	if (at.order)
+		printf("# %s in an order; --seed %llu --order %u\n", how,
+		       (unsigned long long)at.seed, at.order);
+	else
+		printf("# %s with %d workers; --seed %llu --workers %d "
+		       "--repeat 1000\n",
+		       how, at.workers, (unsigned long long)at.seed,
+		       at.workers);
+}
 
 static void print_program(void)
 {
@@ -97,9 +114,7 @@ static void on_alarm(int sig)
 		return;
 	printf("not ok %d - program of seed %llu ends\n", ++tap_nr,
 	       (unsigned long long)at.seed);
-	printf("# hangs with %d workers; --seed %llu --workers %d --repeat "
-	       "1000\n",
-	       at.workers, (unsigned long long)at.seed, at.workers);
+	print_options("hangs");
 	print_program();
 	if (at.data)
 		d_print_missing();
@@ -184,11 +199,11 @@ static void check_ways(const struct options *o)
 	ok(ran.is_solo && ran.is_static && ran.kernels, "%s", how);
 }
 
-static void tell(int workers)
+static void tell(void)
 {
 	print_program();
-	printf("# %d workers; --seed %llu --workers %d --repeat 1000\n%s",
-	       workers, (unsigned long long)at.seed, workers, wrong_text());
+	print_options("fails");
+	printf("%s", wrong_text());
 }
 
 static bool try_in(struct lkdf *rt, int workers, const struct program *p,
@@ -219,7 +234,7 @@ static bool try_data(struct lkdf **rt, const struct options *o, uint64_t seed,
 		good = d_world_try(rt[0], p);
 	watchdog_set(0);
 	if (!good)
-		tell(o->workers[r]);
+		tell();
 	d_program_destroy(p);
 	at.data = NULL;
 	wrong_reset();
@@ -235,6 +250,8 @@ static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
 	bool good;
 
 	program_create(&p, seed, o->tasks);
+	if (at.order)
+		program_of_one_thread(&p);
 	at.seed = seed;
 	at.p = &p;
 	good = try_in(rt[r + 1], workers, &p, o, &outcome[0]);
@@ -242,11 +259,47 @@ static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
 		good = try_in(rt[0], 0, &p, o, &outcome[1]) &&
 		       outcome_same(&outcome[0], &outcome[1]);
 	if (!good)
-		tell(workers);
+		tell();
 	outcome_reset(&outcome[0]);
 	outcome_reset(&outcome[1]);
 	program_destroy(&p);
 	wrong_reset();
+	return good;
+}
+
+/* Alone in a runtime, so that the order does not depend on what ran before. */
+static bool try_order(const struct options *o, uint64_t seed, uint32_t order)
+{
+	struct options serial = *o;
+	struct lkdf *rt[2] = { NULL, NULL };
+	char text[32];
+	bool good;
+
+	serial.workers[0] = 0;
+	at.order = order;
+	snprintf(text, sizeof(text), "order=%u", order);
+	if (lkdf_open_with(
+		    ATTR(lkdf_open_attr, .options = text, .log = on_log),
+		    &rt[1])) {
+		wrong(NULL, "%s: %s", text, lkdf_errmsg());
+		return false;
+	}
+	good = seed_has_data(seed) ? try_data(rt, &serial, seed, 0)
+				   : try_one(rt, &serial, seed, 0);
+	return !lkdf_close(rt[1]) && good;
+}
+
+/* The orders of one program are chosen by its seed. */
+static bool try_orders(const struct options *o, uint64_t seed)
+{
+	bool good = true;
+	uint32_t i;
+
+	if (o->order)
+		return try_order(o, seed, o->order);
+	for (i = 0; i < o->orders && good; i++)
+		good = try_order(o, seed,
+				 1 + (uint32_t)(mix(seed + i) % 1000000));
 	return good;
 }
 
@@ -275,18 +328,27 @@ static uint64_t choose_seed(const struct options *o, uint64_t i)
 	return seed;
 }
 
+static bool try_program(struct lkdf **rt, const struct options *o,
+			uint64_t seed, uint64_t i)
+{
+	uint32_t r;
+
+	if (o->orders)
+		return try_orders(o, seed);
+	r = choose(o, i);
+	return seed_has_data(seed) ? try_data(rt, o, seed, r)
+				   : try_one(rt, o, seed, r);
+}
+
 static void run_all(struct lkdf **rt, const struct options *o)
 {
 	uint64_t i, nr = o->has_seed ? o->repeat : o->programs, seed;
 	int64_t end = now_s() + o->seconds;
 	uint64_t nr_batch = 0, nr_bad = 0;
-	uint32_t r;
 
 	for (i = 0; i < nr && !nr_bad; i++) {
 		seed = choose_seed(o, i);
-		r = choose(o, i);
-		nr_bad += seed_has_data(seed) ? !try_data(rt, o, seed, r)
-					      : !try_one(rt, o, seed, r);
+		nr_bad += !try_program(rt, o, seed, i);
 		nr_batch++;
 		ran.programs++;
 		if (isatty(2) && i % 256 == 0)
@@ -332,6 +394,10 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->narrow = (uint32_t)number;
 	else if (!strcmp(name, "--substitutes"))
 		o->substitutes = (uint32_t)number;
+	else if (!strcmp(name, "--orders"))
+		o->orders = (uint32_t)number;
+	else if (!strcmp(name, "--order"))
+		o->orders = o->order = (uint32_t)number;
 	else if (!strcmp(name, "--watchdog"))
 		o->watchdog = (uint32_t)number;
 	else if (!strcmp(name, "--workers"))
@@ -359,9 +425,10 @@ static int shrink(const struct options *o, char *self)
 	for (nr = 0; nr <= 20000; nr += nr / 4 + 1) {
 		snprintf(command, sizeof(command),
 			 "%s --seed %llu --workers %d --tasks %u --repeat %u "
-			 "--narrow %u --watchdog 5",
+			 "--narrow %u --order %u --watchdog 5",
 			 self, (unsigned long long)o->seed, o->workers[0], nr,
-			 o->repeat > 1 ? o->repeat : 200, o->narrow);
+			 o->repeat > 1 || o->order ? o->repeat : 200,
+			 o->narrow, o->order);
 		snprintf(command + strlen(command),
 			 sizeof(command) - strlen(command), " >/dev/null 2>&1");
 		if (system(command) == 0)
@@ -421,6 +488,11 @@ int main(int argc, char **argv)
 			continue;
 		fprintf(stderr, "oracle: unknown option %s\n", argv[i]);
 		return 2;
+	}
+	if (o.orders) {
+		/* Kernels run in the order of their devices. */
+		o.devices = D_NO_DEVICES;
+		o.nr_workers = 0;
 	}
 	if (o.shrinks)
 		return shrink(&o, argv[0]);

@@ -61,6 +61,15 @@ $(NARROW_ORACLE): $(ORACLE)
 		$< >$@
 	$(Q)chmod +x $@
 
+# Each program in five orders of one thread, which its seed chooses.
+ORDERS_ORACLE := $(BUILD)/tests/oracle/orders/oracle
+
+$(ORDERS_ORACLE): $(ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --orders 5 --seconds 10 "$$@"\n' \
+		$< >$@
+	$(Q)chmod +x $@
+
 # A program without arguments, as tests/run.sh wants it.
 DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
 $(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
@@ -92,15 +101,18 @@ check-oracle-long: $(ORACLE) $(DEVICE_ORACLE) $(SOAK) $(FLAT) \
 		$(DEVICE_MUTANTS)
 	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
 		$(ORACLE) $(LONG_SECONDS) $$(date +%s) >$(ORACLE)_long
+	$(Q)mkdir -p $(dir $(ORDERS_ORACLE))
+	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --orders 20 --seconds %s --base %s\n' \
+		$(ORACLE) $(LONG_SECONDS) $$(date +%s) >$(ORDERS_ORACLE)_long
 	$(Q)printf '#!/bin/sh\nexec %s --programs 100000000 --seconds %s --base %s\n' \
 		$(DEVICE_ORACLE) $(LONG_SECONDS) $$(date +%s) >$(DEVICE_ORACLE)_long
 	$(Q)printf '#!/bin/sh\nexec %s %s\n' $(SOAK) $(LONG_SECONDS) >$(SOAK)_long
 	$(Q)printf '#!/bin/sh\nexec %s 100000000\n' $(FLAT) >$(FLAT)_long
-	$(Q)chmod +x $(ORACLE)_long $(DEVICE_ORACLE)_long $(SOAK)_long \
-		$(FLAT)_long
+	$(Q)chmod +x $(ORACLE)_long $(ORDERS_ORACLE)_long $(DEVICE_ORACLE)_long \
+		$(SOAK)_long $(FLAT)_long
 	$(Q)BUILD=$(BUILD) TEST_TIMEOUT=$$(($(LONG_SECONDS) + 1500)) \
-		tests/run.sh $(ORACLE)_long $(DEVICE_ORACLE)_long $(SOAK)_long \
-		$(FLAT)_long $(DEVICE_MUTANTS)
+		tests/run.sh $(ORACLE)_long $(ORDERS_ORACLE)_long \
+		$(DEVICE_ORACLE)_long $(SOAK)_long $(FLAT)_long $(DEVICE_MUTANTS)
 
 # Graphs with branches and loops against a model of their own.
 CONTROL_SRC := $(wildcard tests/oracle/control/*.c)
@@ -114,7 +126,7 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
-ORACLES := $(ORACLE) $(MANY_ORACLE) $(NARROW_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
+ORACLES := $(ORACLE) $(MANY_ORACLE) $(NARROW_ORACLE) $(ORDERS_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
 	$(CUDA_ORACLE) $(CONTROL_ORACLE)
 
 # Each commit has programs of its own, and others with clang; without git they are

@@ -265,6 +265,17 @@ void program_create(struct program *p, uint64_t seed, uint32_t max_tasks)
 	p->cancel_at = rng_range(&r, 0, p->nr_nodes * 2 + 1);
 }
 
+void program_of_one_thread(struct program *p)
+{
+	uint32_t i;
+
+	p->nr_threads = 1;
+	for (i = 0; i < p->nr_calls; i++) {
+		p->call[i].thread = 0;
+		p->call[i].no_wait = false;
+	}
+}
+
 void program_destroy(struct program *p)
 {
 	free(p->node);

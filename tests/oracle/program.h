@@ -83,6 +83,9 @@ struct program {
 
 void program_create(struct program *p, uint64_t seed, uint32_t max_tasks);
 void program_destroy(struct program *p);
+
+/* All calls are the first thread's, and none of them tries until it may. */
+void program_of_one_thread(struct program *p);
 void program_print(const struct program *p);
 
 /* Edges of a random shape over ranks, low to high; edge is malloc'ed. */

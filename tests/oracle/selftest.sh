@@ -112,6 +112,13 @@ plant "a run says that what was left bad is good" lib/run/always.c \
 plant "who acquires to write does not heal" $acquire \
 	's/^\tif (error)$/\tif (error || a->mode == LKDF_WRITE)/' $acquire
 
+# Of programs in the orders of one thread.
+options='--orders 5 --seconds 20'
+plant "a writer goes with the readers before it, in some order" $var \
+	's/v->turn == u->turn \&\& u->turn != TURN_WRITE/u->turn != TURN_REDUCE/' \
+	$var
+options=
+
 # Of programs with devices; device_mutants.sh has more.
 watch=10
 oracle=tests/oracle/devices/oracle
