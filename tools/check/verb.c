@@ -100,7 +100,7 @@ static const char *find_program(const char *name, char *path)
 	return NULL;
 }
 
-/* What it is compiled with, by the names that a sanitizer's calls have. */
+/* Sanitizers in the program, by the names of calls that they add. */
 struct sanitizers {
 	bool has_tsan, has_asan;
 };
