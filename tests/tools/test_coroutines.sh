@@ -27,7 +27,8 @@ fi
 
 for f in "$examples"/co/*.cc tests/tools/hpp_co.cc \
 	tests/tools/hpp_co_cancel.cc tests/tools/hpp_co_inside.cc \
-	tests/tools/hpp_co_edges.cc tests/tools/hpp_co_seen.cc; do
+	tests/tools/hpp_co_edges.cc tests/tools/hpp_co_seen.cc \
+	tests/tools/hpp_algorithm.cc; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue
 	run "$(basename "$f") prints that with four workers" LKDF_WORKERS=4

@@ -15,7 +15,7 @@ for f in Documentation/examples/flow/*.c Documentation/examples/flow/*.cc \
 	Documentation/examples/ports/main.cc tests/tools/hpp.cc \
 	tests/tools/hpp_channel.cc tests/tools/hpp_faults.cc \
 	tests/tools/hpp_task.cc tests/tools/hpp_inside.cc tests/tools/hpp_mark.cc \
-	tests/tools/hpp_members.cc \
+	tests/tools/hpp_members.cc tests/tools/hpp_algorithm.cc \
 	Documentation/examples/guide/sums.c; do
 	as_it_says "$f"
 	[ -x "$dir/program" ] || continue

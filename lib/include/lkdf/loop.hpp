@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 
@@ -112,19 +114,86 @@ template <class T, class F, class J> struct reduce_call {
 	}
 };
 
-/* C: a reduce_call. */
-template <class T, class C>
-T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral, C call,
-	 const loop_options &o)
+// A range in blocks, as lkdf_reduce() cuts it: the same on each machine.
+struct cut {
+	uint64_t block, nr; // iterations of one; how many
+};
+
+inline cut cut_range(uint64_t nr, uint64_t grain)
 {
-	static_assert(std::is_trivially_copyable_v<T>,
-		      "partial results travel as bytes: reduce to numbers, "
-		      "plain structs or pointers");
-	static_assert(std::is_invocable_r_v<T, decltype(call.fn), T, uint64_t>,
-		      "the function of a reduction is called as "
-		      "T fn(T sum, uint64_t i)");
-	static_assert(std::is_invocable_r_v<T, decltype(call.join), T, T>,
-		      "join is called as T join(T earlier, T later)");
+	uint64_t most = nr / 64 < 64 ? 64 : nr / 64 < 1024 ? nr / 64 : 1024;
+	uint64_t block = (nr - 1) / (grain ? 4096 : most) + 1;
+
+	if (block < grain)
+		block = grain;
+	return { block, (nr - 1) / block + 1 };
+}
+
+// Values that are no plain bytes: each block has one of its own. Values that
+// can be copied begin as neutral; others begin as T(), and neutral comes first.
+template <class T, class C>
+T reduce_values(struct lkdf *rt, const struct lkdf_range &range, T neutral,
+		C &call, const loop_options &o)
+{
+	constexpr bool copies = std::is_copy_constructible_v<T>;
+
+	static_assert(copies || std::is_default_constructible_v<T>,
+		      "each block of a reduction begins with a value of its "
+		      "own: give T a copy constructor or a default one");
+	if (range.begin > range.end)
+		throw error(-EINVAL, "reduce: the range ends before it begins");
+	if (range.begin == range.end)
+		return neutral;
+	cut c = cut_range(range.end - range.begin, range.grain);
+	auto part = std::make_unique<std::optional<T>[]>(c.nr);
+	auto start = [&]() -> T {
+		if constexpr (copies)
+			return neutral;
+		else
+			return T();
+	};
+	auto add = [&](uint64_t b, uint64_t end) {
+		for (; b < end; b++) {
+			uint64_t i = range.begin + b * c.block;
+			uint64_t to = range.end - i < c.block ? range.end
+							      : i + c.block;
+			T sum = start();
+
+			for (; i < to; i++)
+				sum = call.fn(std::move(sum), i);
+			part[b].emplace(std::move(sum));
+		}
+	};
+	loop_options blocks = o;
+
+	blocks.grain = 0;
+	for_blocks(rt, 0, c.nr, add, blocks);
+	auto first = [&]() -> T {
+		if constexpr (copies)
+			return std::move(*part[0]);
+		else
+			return call.join(std::move(neutral),
+					 std::move(*part[0]));
+	};
+	T sum = first();
+	for (uint64_t b = 1; b < c.nr; b++)
+		sum = call.join(std::move(sum), std::move(*part[b]));
+	return sum;
+}
+
+// Numbers that lose what the function returns, such as 22.5 in an int.
+template <class T, class R>
+constexpr bool narrows =
+	std::is_arithmetic_v<T> &&std::is_arithmetic_v<R> &&
+	!std::is_same_v<T, bool> &&
+	(std::is_floating_point_v<R>
+		 ? !std::is_floating_point_v<T>
+		 : !std::is_floating_point_v<T> && sizeof(R) > sizeof(T));
+
+template <class T, class C>
+T reduce_bytes(struct lkdf *rt, const struct lkdf_range &range, T neutral,
+	       C &call, const loop_options &o)
+{
 	struct lkdf_reduce_attr a = {};
 
 	a.size = sizeof(a);
@@ -140,6 +209,30 @@ T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral, C call,
 
 	call.thrown.rethrow(c ? lkdf_reduce_in(c, &a) : lkdf_reduce(rt, &a));
 	return neutral;
+}
+
+// C: a reduce_call.
+template <class T, class C>
+T reduce(struct lkdf *rt, const struct lkdf_range &range, T neutral, C call,
+	 const loop_options &o)
+{
+	static_assert(std::is_invocable_r_v<T, decltype(call.fn), T, uint64_t>,
+		      "reduce: the function is called as "
+		      "T fn(T sum, uint64_t i)");
+	static_assert(std::is_invocable_r_v<T, decltype(call.join), T, T>,
+		      "reduce: join is called as T join(T earlier, T later)");
+	static_assert(
+		!narrows<T,
+			 std::invoke_result_t<decltype(call.fn), T, uint64_t>>,
+		"reduce: the neutral value has a smaller type than the "
+		"function returns, and the result would lose a part: "
+		"write 0.0 or 0L in place of 0, or convert in the "
+		"function");
+	if constexpr (!std::is_trivially_copyable_v<T>) {
+		return reduce_values(rt, range, std::move(neutral), call, o);
+	} else {
+		return reduce_bytes(rt, range, neutral, call, o);
+	}
 }
 
 template <class F> struct invoke_call {

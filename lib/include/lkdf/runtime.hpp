@@ -80,7 +80,8 @@ class runtime
 	}
 	// The sum of a range: sum = fn(sum, i) for each i of a block, which
 	// begins with neutral; join(earlier, later) of the blocks in order. The
-	// result is the same on any number of workers.
+	// result is the same on any number of workers. Of T that cannot be
+	// copied each block begins with T(), and neutral comes before all.
 	template <class T, class F, class J = std::plus<>>
 	T reduce(uint64_t begin, uint64_t stop, T neutral, F &&fn,
 		 J &&join = {}, const loop_options &o = {}) const
@@ -88,8 +89,8 @@ class runtime
 		using C = detail::reduce_call<T, std::remove_reference_t<F>,
 					      std::remove_reference_t<J>>;
 
-		return detail::reduce(get(), { begin, stop, o.grain }, neutral,
-				      C{ fn, join, {} }, o);
+		return detail::reduce(get(), { begin, stop, o.grain },
+				      std::move(neutral), C{ fn, join, {} }, o);
 	}
 	// Calls the functions at once; waits, and throws as for_each().
 	template <class... F> void invoke(F &&...fn) const
