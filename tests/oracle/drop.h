@@ -2,8 +2,8 @@
 /*
  * Programs without some of their parts, for who looks for the least that fails.
  * Parts have numbers: calls or operations, then nodes with what is below them,
- * then edges. Some stay although they are dropped: a program without them has no
- * meaning.
+ * then edges. Some stay although they are dropped: a program without them has
+ * no meaning.
  */
 #ifndef TESTS_ORACLE_DROP_H
 #define TESTS_ORACLE_DROP_H

@@ -8,21 +8,21 @@
  *	       [--narrow CAP] [--substitutes N] [--orders N] [--order S]
  *	       [--drop PARTS]
  *
- * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
- * --seed runs one program, --repeat times. 0 workers is the serial mode, in
- * which each program runs once more: both must leave the same.
- * --shrink looks for the smallest number of tasks with which it fails, then for
- * as many calls, operations, tasks and edges as it still fails without, and
+ * --base is where the seeds begin, else ORACLE_BASE in the environment, else
+ * 1. --seed runs one program, --repeat times. 0 workers is the serial mode,
+ * in which each program runs once more: both must leave the same. --shrink
+ * looks for the smallest number of tasks with which it fails, then for as
+ * many calls, operations, tasks and edges as it still fails without, and
  * prints what is left; each try is a process of its own, so it may hang or
  * crash. --drop 1-4,7: without these parts, see drop.h. A third of the seeds
  * make programs with data: there --tasks are operations. --data takes those
  * only, or none of them. --devices: some of their tasks are kernels, 1: on
  * emulated devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled
- * with ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds are
- * at gates, each of which lets so many workers run their bodies. --substitutes:
- * so many workers more, which run for those that rest in joins. --orders: each
- * program runs in so many orders instead, each in a runtime of its own with
- * option order; --order: in that one.
+ * with ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds
+ * are at gates, each of which lets so many workers run their bodies.
+ * --substitutes: so many workers more, which run for those that rest in
+ * joins. --orders: each program runs in so many orders instead, each in a
+ * runtime of its own with option order; --order: in that one.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/drop.h"

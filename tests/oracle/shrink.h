@@ -7,8 +7,9 @@
 
 /*
  * The command makes an oracle run one program of so many parts, and fails: with
- * --drop it runs it without some of them. Prints the command that drops the most
- * parts with the same failure, and what that prints. 0; 1: it does not fail.
+ * --drop it runs it without some of them. Prints the command that drops the
+ * most parts with the same failure, and what that prints. 0; 1: it does not
+ * fail.
  */
 int shrink_parts(const char *command, uint32_t nr_parts);
 
