@@ -6,23 +6,28 @@
  *	       [--tasks MAX] [--repeat N] [--seconds N] [--watchdog N]
  *	       [--shrink 1] [--compare 0] [--data 0|1] [--devices 0|1|2]
  *	       [--narrow CAP] [--substitutes N] [--orders N] [--order S]
+ *	       [--drop PARTS]
  *
- * --base is where the seeds begin, else ORACLE_BASE in the environment, else 1.
- * --seed runs one program, --repeat times. 0 workers is the serial mode, in
- * which each program runs once more: both must leave the same.
- * --shrink looks for the smallest number of tasks with which it fails, each
- * in a process of its own, so it may hang or crash. A third of the seeds make
- * programs with data: there --tasks are operations. --data takes those only, or
- * none of them. --devices: some of their tasks are kernels, 1: on emulated
- * devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled with
- * ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds are at
- * gates, each of which lets so many workers run their bodies. --substitutes: so
- * many workers more, which run for those that rest in joins. --orders: each
- * program runs in so many orders instead, each in a runtime of its own with
- * option order; --order: in that one.
+ * --base is where the seeds begin, else ORACLE_BASE in the environment, else
+ * 1. --seed runs one program, --repeat times. 0 workers is the serial mode,
+ * in which each program runs once more: both must leave the same. --shrink
+ * looks for the smallest number of tasks with which it fails, then for as
+ * many calls, operations, tasks and edges as it still fails without, and
+ * prints what is left; each try is a process of its own, so it may hang or
+ * crash. --drop 1-4,7: without these parts, see drop.h. A third of the seeds
+ * make programs with data: there --tasks are operations. --data takes those
+ * only, or none of them. --devices: some of their tasks are kernels, 1: on
+ * emulated devices, 2: on POCL, or CUDA with LKDF_TEST_DEVICE=cuda. Compiled
+ * with ORACLE_DEVICES these two are 1, and --seconds 10. --narrow: all kinds
+ * are at gates, each of which lets so many workers run their bodies.
+ * --substitutes: so many workers more, which run for those that rest in
+ * joins. --orders: each program runs in so many orders instead, each in a
+ * runtime of its own with option order; --order: in that one.
  */
 #include "tests/oracle/data_device.h"
+#include "tests/oracle/drop.h"
 #include "tests/oracle/outcome.h"
+#include "tests/oracle/shrink.h"
 #include "tests/tap.h"
 
 #include <errno.h>
@@ -53,6 +58,9 @@
 /* Fewer may have no run that goes solo, which is a matter of times. */
 #define WAYS_PROGRAMS 2500
 
+/* Without a part of the program the same order is another one. */
+#define SHRINK_ORDERS 40
+
 #define MAX_RUNTIMES 8
 #define BATCHES 10
 
@@ -60,6 +68,7 @@ struct options {
 	uint64_t programs, seed, base;
 	uint32_t tasks, repeat, seconds, watchdog, narrow, substitutes;
 	uint32_t orders, order; /* 0: none */
+	const char *drop; /* parts of the one program, or NULL */
 	bool has_seed, shrinks, compares;
 	enum d_devices devices;
 	int data; /* -1: both sorts of programs */
@@ -218,13 +227,47 @@ static bool try_in(struct lkdf *rt, int workers, const struct program *p,
 	return good;
 }
 
+/* NULL: without what is dropped it means nothing. */
+static struct d_program *make_data(const struct options *o, uint64_t seed)
+{
+	struct d_program *p = d_program_create(seed, o->tasks, o->devices);
+	bool *is_dropped, has_meaning = true;
+
+	if (o->drop) {
+		is_dropped = shrink_parse(o->drop, d_program_nr_parts(p));
+		has_meaning = d_program_drop(p, is_dropped);
+		free(is_dropped);
+	}
+	if (has_meaning)
+		return p;
+	d_program_destroy(p);
+	return NULL;
+}
+
+static void make_program(struct program *p, const struct options *o,
+			 uint64_t seed)
+{
+	bool *is_dropped;
+
+	program_create(p, seed, o->tasks);
+	if (o->drop) {
+		is_dropped = shrink_parse(o->drop, program_nr_parts(p));
+		program_drop(p, is_dropped);
+		free(is_dropped);
+	}
+	if (at.order)
+		program_of_one_thread(p);
+}
+
 /* rt[0] is in serial mode. */
 static bool try_data(struct lkdf **rt, const struct options *o, uint64_t seed,
 		     uint32_t r)
 {
-	struct d_program *p = d_program_create(seed, o->tasks, o->devices);
+	struct d_program *p = make_data(o, seed);
 	bool good;
 
+	if (!p)
+		return true;
 	at.seed = seed;
 	at.data = p;
 	at.workers = o->workers[r];
@@ -249,9 +292,7 @@ static bool try_one(struct lkdf **rt, const struct options *o, uint64_t seed,
 	struct program p;
 	bool good;
 
-	program_create(&p, seed, o->tasks);
-	if (at.order)
-		program_of_one_thread(&p);
+	make_program(&p, o, seed);
 	at.seed = seed;
 	at.p = &p;
 	good = try_in(rt[r + 1], workers, &p, o, &outcome[0]);
@@ -278,9 +319,8 @@ static bool try_order(const struct options *o, uint64_t seed, uint32_t order)
 	serial.workers[0] = 0;
 	at.order = order;
 	snprintf(text, sizeof(text), "order=%u", order);
-	if (lkdf_open_with(
-		    ATTR(lkdf_open_attr, .options = text, .log = on_log),
-		    &rt[1])) {
+	if (lkdf_open_with(ATTR(lkdf_open_attr, .options = text, .log = on_log),
+			   &rt[1])) {
 		wrong(NULL, "%s: %s", text, lkdf_errmsg());
 		return false;
 	}
@@ -296,7 +336,7 @@ static bool try_orders(const struct options *o, uint64_t seed)
 	uint32_t i;
 
 	if (o->order)
-		return try_order(o, seed, o->order);
+		good = try_order(o, seed, o->order);
 	for (i = 0; i < o->orders && good; i++)
 		good = try_order(o, seed,
 				 1 + (uint32_t)(mix(seed + i) % 1000000));
@@ -333,7 +373,7 @@ static bool try_program(struct lkdf **rt, const struct options *o,
 {
 	uint32_t r;
 
-	if (o->orders)
+	if (o->orders || o->order)
 		return try_orders(o, seed);
 	r = choose(o, i);
 	return seed_has_data(seed) ? try_data(rt, o, seed, r)
@@ -394,10 +434,12 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 		o->narrow = (uint32_t)number;
 	else if (!strcmp(name, "--substitutes"))
 		o->substitutes = (uint32_t)number;
+	else if (!strcmp(name, "--drop"))
+		o->drop = value;
 	else if (!strcmp(name, "--orders"))
 		o->orders = (uint32_t)number;
 	else if (!strcmp(name, "--order"))
-		o->orders = o->order = (uint32_t)number;
+		o->order = (uint32_t)number;
 	else if (!strcmp(name, "--watchdog"))
 		o->watchdog = (uint32_t)number;
 	else if (!strcmp(name, "--workers"))
@@ -416,25 +458,45 @@ static bool parse_one(struct options *o, const char *name, const char *value)
 	return true;
 }
 
-/* The smallest failing number of tasks by its own process for each. */
-static int shrink(const struct options *o, char *self)
+/* Of the one program. */
+static uint32_t count_parts(const struct options *o)
 {
-	char command[512];
+	struct d_program *data;
+	struct program p;
+	uint32_t nr;
+
+	if (seed_has_data(o->seed)) {
+		data = d_program_create(o->seed, o->tasks, o->devices);
+		nr = d_program_nr_parts(data);
+		d_program_destroy(data);
+		return nr;
+	}
+	program_create(&p, o->seed, o->tasks);
+	nr = program_nr_parts(&p);
+	program_destroy(&p);
+	return nr;
+}
+
+/* The smallest failing number of tasks, then what of it is needed. */
+static int shrink(struct options *o, const char *self)
+{
+	char command[512], quiet[560];
 	uint32_t nr;
 
 	for (nr = 0; nr <= 20000; nr += nr / 4 + 1) {
 		snprintf(command, sizeof(command),
 			 "%s --seed %llu --workers %d --tasks %u --repeat %u "
-			 "--narrow %u --order %u --watchdog 5",
+			 "--narrow %u --order %u --orders %u --devices %d "
+			 "--watchdog 5",
 			 self, (unsigned long long)o->seed, o->workers[0], nr,
-			 o->repeat > 1 || o->order ? o->repeat : 200,
-			 o->narrow, o->order);
-		snprintf(command + strlen(command),
-			 sizeof(command) - strlen(command), " >/dev/null 2>&1");
-		if (system(command) == 0)
+			 o->repeat > 1 || o->order ? o->repeat : 200, o->narrow,
+			 o->order, o->order ? SHRINK_ORDERS : 0,
+			 (int)o->devices);
+		snprintf(quiet, sizeof(quiet), "%s >/dev/null 2>&1", command);
+		if (system(quiet) == 0)
 			continue;
-		printf("%.*s\n", (int)(strlen(command) - 15), command);
-		return 0;
+		o->tasks = nr;
+		return shrink_parts(command, count_parts(o));
 	}
 	printf("it does not fail\n");
 	return 1;
@@ -489,7 +551,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "oracle: unknown option %s\n", argv[i]);
 		return 2;
 	}
-	if (o.orders) {
+	if (o.orders || o.order) {
 		/* Kernels run in the order of their devices. */
 		o.devices = D_NO_DEVICES;
 		o.nr_workers = 0;

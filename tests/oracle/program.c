@@ -192,10 +192,12 @@ static void make_calls(struct program *p, struct rng *r, bool is_large)
 }
 
 /* From edges in any order to predecessors by task. */
-static void index_edges(struct program *p)
+void program_index_edges(struct program *p)
 {
 	uint32_t i, *at;
 
+	free(p->pred_at);
+	free(p->pred);
 	p->pred_at = calloc(p->nr_tasks + 2, sizeof(*p->pred_at));
 	p->pred = malloc((p->nr_edges + 1) * sizeof(*p->pred));
 	if (!p->pred_at || !p->pred)
@@ -261,7 +263,7 @@ void program_create(struct program *p, uint64_t seed, uint32_t max_tasks)
 	make_nodes(&b);
 	if (p->cancels)
 		wait_for_no_events(p);
-	index_edges(p);
+	program_index_edges(p);
 	p->cancel_at = rng_range(&r, 0, p->nr_nodes * 2 + 1);
 }
 

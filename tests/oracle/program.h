@@ -88,6 +88,9 @@ void program_destroy(struct program *p);
 void program_of_one_thread(struct program *p);
 void program_print(const struct program *p);
 
+/* Predecessors, anew after edges have changed. */
+void program_index_edges(struct program *p);
+
 /* Edges of a random shape over ranks, low to high; edge is malloc'ed. */
 void shape_create(struct program *p, struct rng *r);
 
