@@ -114,6 +114,27 @@ refused 'a value that is aligned to more than 64 bytes' 'aligned to 64 bytes' \
 	'struct alignas(128) wide { char byte[128]; };
 	g.add("x", [] { return wide{}; });'
 
+refused 'a runtime with a number' 'lk::runtime rt.*workers=4' \
+	'(void)g; lk::runtime four(4);'
+refused 'async with a copy for a reference' 'write std::ref' \
+	'(void)g; lk::runtime rt; int x = 0;
+	rt.async([](int &v) { v++; }, x);'
+refused 'async with too many arguments' 'as many arguments as it has' \
+	'(void)g; lk::runtime rt; rt.async([](int v) { return v; }, 1, 2);'
+refused 'a sum of doubles in an int' 'write 0.0 or 0L in place of 0' \
+	'(void)g; lk::runtime rt;
+	rt.reduce(0, 9, 0, [](double s, size_t i) { return s + i * 0.5; });'
+snippet '(void)g; lk::runtime one(NULL), two(nullptr), three("workers=1");
+	int x = 0;
+	one.async([](int &v) { v++; }, std::ref(x)).get();
+	one.async(lk::with("add"), [](int v) { return v; }, 1).get();'
+compile "$dir/snippet.cc"
+ok $? "C++: a runtime with NULL, async with std::ref() and with a name compile"
+snippet ''
+! CFLAGS="${CFLAGS:-} -fno-exceptions" compile "$dir/snippet.cc" &&
+	grep -q 'compile without -fno-exceptions' "$dir/log"
+ok $? "C++: without exceptions the headers say what to do"
+
 compile $examples/guide/stuck.c
 ok $? "stuck.c compiles without a warning"
 "$limit" 60 "$dir/program" >"$dir/got" 2>&1

@@ -6,6 +6,11 @@
 
 #include <lkdf/lkdf.h>
 
+#if !defined(__cpp_exceptions)
+#error "the C++ headers of lkdf throw: compile without -fno-exceptions, or \
+include lkdf/lkdf.h and use the C calls"
+#endif
+
 #include <atomic>
 #include <cerrno>
 #include <exception>

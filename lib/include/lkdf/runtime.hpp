@@ -36,6 +36,15 @@ class runtime
 		must(lkdf_open_with(&a, &home_->rt));
 		detail::homes.add(home_.get());
 	}
+	// Refused, with what to write; a long may be NULL.
+	template <class N, class = std::enable_if_t<std::is_arithmetic_v<N> &&
+						    !std::is_same_v<N, long>>>
+	explicit runtime(N)
+	{
+		static_assert(!std::is_arithmetic_v<N>,
+			      "lk::runtime takes options as a text: "
+			      "lk::runtime rt(\"workers=4\")");
+	}
 	runtime(runtime &&) = default;
 	runtime(const runtime &) = delete;
 	~runtime()
@@ -117,6 +126,23 @@ class runtime
 	{
 		return detail::async(home_.get(), w, std::forward<F>(fn),
 				     std::forward<A>(args)...);
+	}
+
+	// Refused, with what to write.
+	template <class F, class A, class... More,
+		  std::enable_if_t<
+			  !std::is_same_v<std::decay_t<F>, with> &&
+				  !std::is_invocable_v<std::decay_t<F>,
+						       std::decay_t<A>,
+						       std::decay_t<More>...>,
+			  int> = 0>
+	void async(F &&, A &&, More &&...)
+	{
+		static_assert(std::is_same_v<F, with>,
+			      "async: the callable cannot be called with "
+			      "these arguments, which the task has copies of: "
+			      "write std::ref(x) for a parameter T &, and "
+			      "give as many arguments as it has parameters");
 	}
 
 	// An operation of the system, such as lk::read(fd, bytes); see io.hpp.
