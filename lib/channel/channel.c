@@ -244,7 +244,59 @@ static void heard_value(struct lkdf_channel *ch, void *value)
 	check_writes(ch->rt->check, value, ch->value_size);
 }
 
+/*
+ * With option check a value and its token move under one lock: threads of the
+ * program send and receive beside the one that drains.
+ */
+static int put_checked(struct lkdf_channel *ch, const void *value)
+{
+	int rc;
+
+	lock_take(&ch->lock);
+	rc = queue_push(&ch->queue, value);
+	if (!rc)
+		told_value(ch, value);
+	lock_give(&ch->lock);
+	return rc;
+}
+
+static int get_checked(struct lkdf_channel *ch, void *value)
+{
+	int rc;
+
+	lock_take(&ch->lock);
+	rc = queue_pop(&ch->queue, value);
+	if (!rc)
+		heard_value(ch, value);
+	lock_give(&ch->lock);
+	return rc;
+}
+
+/* The oldest is lost: nobody hears of it. */
+static int lose_checked(struct lkdf_channel *ch, void *oldest)
+{
+	int rc;
+
+	lock_take(&ch->lock);
+	rc = queue_pop(&ch->queue, oldest);
+	ch->check.nr_got += !rc;
+	lock_give(&ch->lock);
+	return rc;
+}
+
 /* ---- from any thread ---------------------------------------------------- */
+
+static int put_value(struct lkdf_channel *ch, const void *value)
+{
+	return unlikely(ch->rt->check != NULL) ? put_checked(ch, value)
+					       : queue_push(&ch->queue, value);
+}
+
+static int lose_value(struct lkdf_channel *ch, void *oldest)
+{
+	return unlikely(ch->rt->check != NULL) ? lose_checked(ch, oldest)
+					       : queue_pop(&ch->queue, oldest);
+}
 
 static int has_ended(const struct lkdf_channel *ch)
 {
@@ -260,23 +312,17 @@ static int send_latest(struct lkdf_channel *ch, const void *value)
 	_Alignas(CACHE_LINE) char oldest[LKDF_MAX_VALUE];
 	int rc;
 
-	while ((rc = queue_push(&ch->queue, value)) == -EAGAIN) {
-		if (queue_pop(&ch->queue, oldest))
-			continue;
-		ch->check.nr_got++;
-		if (ch->drop)
+	while ((rc = put_value(ch, value)) == -EAGAIN)
+		if (!lose_value(ch, oldest) && ch->drop)
 			ch->drop(oldest);
-	}
 	return rc;
 }
 
 int channel_send(struct lkdf_channel *ch, const void *value)
 {
 	int rc = unlikely(ch->is_latest) ? send_latest(ch, value)
-					 : queue_push(&ch->queue, value);
+					 : put_value(ch, value);
 
-	if (unlikely(ch->rt->check != NULL) && !rc)
-		told_value(ch, value);
 	if (likely(!rc))
 		wake_waiter(ch, CHANNEL_VALUES);
 	return unlikely(rc == -EPIPE) ? has_ended(ch) : rc;
@@ -295,10 +341,9 @@ static int tell_end(const struct lkdf_channel *ch)
 
 int channel_recv(struct lkdf_channel *ch, void *value)
 {
-	int rc = queue_pop(&ch->queue, value);
+	int rc = unlikely(ch->rt->check != NULL) ? get_checked(ch, value)
+						 : queue_pop(&ch->queue, value);
 
-	if (unlikely(ch->rt->check != NULL) && !rc)
-		heard_value(ch, value);
 	if (likely(!rc))
 		wake_waiter(ch, CHANNEL_ROOM);
 	return unlikely(rc == -ENODATA) ? tell_end(ch) : rc;

@@ -97,8 +97,8 @@ struct lkdf_channel {
 	int error; /* it has ended with, or 0; constant once it has */
 	struct list waiting[NR_CHANNEL_SIDES]; /* oldest first */
 
-	/* Option check, the thread that drains: values so far, and the token of
-	 * each that is in it; NULL: none yet. */
+	/* Option check, under lock: values so far, and the token of each that
+	 * is in it; NULL: none yet. */
 	struct channel_check {
 		uint64_t nr_put, nr_got;
 		uint64_t **token;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * What lkdf check costs, see check_cost.sh: check_cost chains|loose|bodies.
+ * What lkdf check costs, see check_cost.py: check_cost chains|loose|bodies.
  * Chains are 100,000 tasks that change ten data in turn, loose are as many
  * without any order, bodies are 2,000 in ten chains that read and write 8 KiB
  * of their data several times, about 10 us each without a sanitizer.

@@ -31,8 +31,8 @@ tools='
 1	cli
 2	stat
 3	trace
-4	check pages probe run
-5	doctor report
+4	pages probe run
+5	check doctor report
 6	bench top
 7	main
 '

@@ -70,5 +70,11 @@ for source in "$examples"/*.c "$examples"/tutorial/*.c "$examples"/data/*.c \
 	esac
 done
 
+# Its clients send and receive beside the thread that runs bodies.
+compile "$examples/tutorial/channel.c"
+for i in 1 2 3 4 5 6 7 8; do
+	silent "run $i of clients of a channel"
+done
+
 echo "1..$nr"
 exit $failed

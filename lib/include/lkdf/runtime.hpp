@@ -89,8 +89,8 @@ class runtime
 	}
 	// The sum of a range: sum = fn(sum, i) for each i of a block, which
 	// begins with neutral; join(earlier, later) of the blocks in order. The
-	// result is the same on any number of workers. Of T that cannot be
-	// copied each block begins with T(), and neutral comes before all.
+	// result is the same on any number of workers. If T cannot be copied,
+	// each block begins with T(), and neutral comes before all.
 	template <class T, class F, class J = std::plus<>>
 	T reduce(uint64_t begin, uint64_t stop, T neutral, F &&fn,
 		 J &&join = {}, const loop_options &o = {}) const
