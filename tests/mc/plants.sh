@@ -73,7 +73,7 @@ row data/test_reduce_parts "the error of one copy is lost" $fold \
 
 # A bound is one less, or one more.
 row graph/test_branch "bit 28 is no branch" lib/run/control.c \
-	's/branch < 29; branch++/branch < 28; branch++/'
+	's/branch < CONTROL_SEVERAL; branch++/branch < CONTROL_SEVERAL - 1; branch++/'
 row data/test_reduce_parts "the last part is not neutral" $fold \
 	's/!part && i <= d->domain.nr_parts/!part \&\& i < d->domain.nr_parts/'
 row data/test_reduce_parts "the first part is not neutral" $fold \

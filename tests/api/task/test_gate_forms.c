@@ -461,7 +461,8 @@ static void try_form(const struct form *f, const char *machine, int cap)
 
 int main(void)
 {
-	static const char *const machines[] = { "", ",topology=numa:2 core:2" };
+	static const char *const machines[] = { ",topology=numa:1 core:4",
+						",topology=numa:2 core:2" };
 	size_t i, m;
 	int cap;
 
