@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each block its sum, later the sum of all before it; then two more. */
+/* A block has its sum, later the sum of all before it; two more follow. */
 struct scan {
 	struct lkdf_scan_attr a;
 	struct cut cut;

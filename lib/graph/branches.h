@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/* Of one task, in the control's numbers. */
+/* The numbers that one task has among the control's. */
 struct branches {
 	uint32_t first, nr;
 };

@@ -53,7 +53,7 @@ struct control_edge {
 	uint8_t nr_dense;
 	/* Of a task's first edge: its choice, 1 for the first; 0: none. */
 	uint32_t choice;
-	/* Of a task's first edge: its branches, 1 for the first; 0: it has
+	/* A task's first edge has its branches, 1 for the first; 0: it has
 	 * none. */
 	uint32_t branches;
 };

@@ -46,8 +46,8 @@ struct region_edge {
 
 struct region_task {
 	_Alignas(32) uint32_t index;
-	/* Where the places of its branches begin, see struct region. Of a loop
-	 * in the loop: its number. */
+	/* Where the places of its branches begin, see struct region. For a
+	 * loop in the loop: its number. */
 	uint32_t first_at;
 	/* Where it is not chosen, lkdf.unchosen grows so much; of ours: 0. */
 	uint32_t nr_counted;

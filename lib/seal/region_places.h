@@ -18,7 +18,7 @@ struct region_task;
 uint32_t region_places_add(struct region *r, struct region_task *t,
 			   uint32_t at);
 
-/* Of all tasks, whose places are there: where they lead to. */
+/* Finds where all tasks lead to, whose places are there. */
 void region_places_find_jumps(struct region *r);
 
 #endif

@@ -369,7 +369,7 @@ static void fill_region(const struct maker *m, struct region *r,
 	region_places_find_jumps(r);
 }
 
-/* Of a task's branches, those that do not follow the first one, at most. */
+/* The branches of a task that do not follow the first one, at most. */
 static uint32_t nr_sparse_of(const struct maker *m, uint32_t index)
 {
 	const struct control *c = m->g->control;

@@ -11,11 +11,14 @@
 
 #define PUT(field, ...) snprintf(field, sizeof(field), __VA_ARGS__)
 
+/* In fewer runs a thread may begin late because its CPU was taken. */
+#define LEAST_RUNS 16
+
 /* To begin takes half as long as the work of a thread, or more. */
 static bool is_small(const struct kind *k)
 {
-	return k->is_member && k->nr_first && k->nr > k->nr_first &&
-	       k->waited50 * 2 >= k->p50;
+	return k->is_member && k->nr_first >= LEAST_RUNS &&
+	       k->nr > k->nr_first && k->waited50 * 2 >= k->p50;
 }
 
 static const struct kind *find_small(const struct report *r, uint64_t *waited)

@@ -419,7 +419,7 @@ static void enter_idle(struct worker *w)
 	a_store(&gate_of(w)->over, NULL, relaxed);
 }
 
-/* Of items of the gate, under a token that the worker has or gets. */
+/* Looks for an item of the gate that the worker may run with a token. */
 static bool dig_locked(struct gate *g, struct worker *w,
 		       const struct gate_wanted *d, uint64_t *item)
 {

@@ -18,7 +18,7 @@
 
 static atomic_int is_armed, is_still, has_ended, is_asleep, has_seen, nr_still;
 
-/* Of this thread. */
+/* What this thread is. */
 static __thread bool is_launcher, is_worker;
 
 /* ---- the launcher's wakes ----------------------------------------------- */
