@@ -28,7 +28,7 @@ static void add_stack(const struct futex_view *v, struct futex_report *r,
 		return;
 	k = &r->stack[r->nr_stacks++];
 	memset(k, 0, sizeof(*k));
-	key = v->runtime[t->runtime].header.probe_key;
+	key = stats_map_key(&v->runtime[t->runtime]);
 	k->sort = a->sort;
 	k->count = count;
 	k->word = a->word ? lkdf_probe_show(a->word, key) : 0;

@@ -330,7 +330,7 @@ static void add_word(struct futex_view *v, struct futex_report *r,
 	k.blocks = futex_since(a->blocks, before->blocks);
 	if (!k.samples && !k.blocks)
 		return;
-	w = word_at(r, lkdf_probe_show(a->id, m->header.probe_key));
+	w = word_at(r, lkdf_probe_show(a->id, stats_map_key(m)));
 	if (!w)
 		return;
 	if (a->kind)
@@ -358,7 +358,7 @@ static void count_asleep(struct futex_view *v, struct futex_report *r)
 			continue;
 		address = lkdf_probe_show(
 			s.word,
-			v->runtime[v->seen[i].runtime].header.probe_key);
+			stats_map_key(&v->runtime[v->seen[i].runtime]));
 		for (j = 0; j < r->nr_words; j++)
 			r->word[j].nr_asleep += r->word[j].address == address;
 	}

@@ -333,6 +333,13 @@ uint64_t stats_ask_key(const struct stats *s)
 	return *(const volatile uint64_t *)&live->ask_key;
 }
 
+uint64_t stats_probe_key(const struct stats *s)
+{
+	const struct lkdf_stats_header *live = (const void *)s->base;
+
+	return load(&live->probe_key);
+}
+
 static bool has_own_slices(const struct stats *s)
 {
 	const struct lkdf_stats_header *h = &s->h;

@@ -151,6 +151,13 @@ bool stats_map_label(const struct stats_map *m, uint64_t address,
 	return false;
 }
 
+uint64_t stats_map_key(const struct stats_map *m)
+{
+	const struct lkdf_stats_header *h = (const void *)m->base;
+
+	return load((const _Atomic(uint64_t) *)(const void *)&h->probe_key);
+}
+
 void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
 		    size_t size)
 {

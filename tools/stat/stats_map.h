@@ -43,6 +43,13 @@ bool stats_map_row(const struct stats_map *m, uint32_t i,
 bool stats_map_label(const struct stats_map *m, uint64_t address,
 		     struct stats_label *l);
 
+/*
+ * The key that hides addresses from other readers of the probe's maps; 0: none.
+ * The program sets it while it opens the runtime, later than the rest of the
+ * header, and before a thread of it registers.
+ */
+uint64_t stats_map_key(const struct stats_map *m);
+
 /* The name with that number, "?" where there is none. */
 void stats_map_name(const struct stats_map *m, uint32_t nr, char *to,
 		    size_t size);

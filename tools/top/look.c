@@ -244,7 +244,8 @@ static void look_at_probe(const struct top *t, struct top_row *row,
 		note_preemptor(row, &s);
 	if (s.state != LKDF_PROBE_FUTEX || !s.word)
 		return;
-	row->word = lkdf_probe_show(s.word, t->stats[row->runtime].h.probe_key);
+	row->word = lkdf_probe_show(s.word,
+				    stats_probe_key(&t->stats[row->runtime]));
 	row->holder_tid = futex_holder(t->pid, row->word);
 }
 

@@ -285,7 +285,6 @@ static void all_errors_are_seen(bool is_nested)
 	   "a body that is told of all its children%s ends well",
 	   is_nested ? ", by one in the other," : "");
 	is(l.error, -EPROTO - 1, "it had the error that was told first");
-	lkdf_event_put(done);
 	lkdf_kind_put(l.kind);
 	lkdf_kind_put(k);
 	is(lkdf_close(rt), 0, "the runtime closes");

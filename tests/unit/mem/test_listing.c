@@ -179,6 +179,18 @@ static void a_runtime_lists_its_blocks(void)
 	stats_map_close(&m);
 }
 
+/* A reader may come while the runtime opens: the key is set after the header is
+ * there. */
+static void the_probe_s_key_may_come_late(void)
+{
+	static struct lkdf_stats_header h;
+	struct stats_map m = { .base = (const char *)&h, .bytes = sizeof(h) };
+
+	is(stats_map_key(&m), 0, "no key at first");
+	h.probe_key = 7;
+	is(stats_map_key(&m), 7, "the key that was set since");
+}
+
 static bool is_taken(const struct lkdf_stats_header *h)
 {
 	return is_sane(h, 1 << 20) && has_sane_labels(h, 1 << 20);
@@ -224,5 +236,6 @@ int main(void)
 	rows_end_with_their_memory();
 	a_runtime_lists_its_blocks();
 	a_reader_believes_no_number();
+	the_probe_s_key_may_come_late();
 	return tap_end();
 }
