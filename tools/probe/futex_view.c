@@ -357,8 +357,7 @@ static void count_asleep(struct futex_view *v, struct futex_report *r)
 		    !s.word)
 			continue;
 		address = lkdf_probe_show(
-			s.word,
-			stats_map_key(&v->runtime[v->seen[i].runtime]));
+			s.word, stats_map_key(&v->runtime[v->seen[i].runtime]));
 		for (j = 0; j < r->nr_words; j++)
 			r->word[j].nr_asleep += r->word[j].address == address;
 	}

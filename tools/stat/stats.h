@@ -99,8 +99,8 @@ void stats_ask_name(const struct stats *s, char *to);
 /* The key of questions there, which is right once the name is known. */
 uint64_t stats_ask_key(const struct stats *s);
 
-/* The key that hides addresses in the probe's maps; 0: none yet. It is set while
- * the runtime opens, before a thread of it registers. */
+/* The key that hides addresses in the probe's maps; 0: none yet. It is set
+ * while the runtime opens, before a thread of it registers. */
 uint64_t stats_probe_key(const struct stats *s);
 
 /* A name that slices and events speak of, "?" where there is none. */
