@@ -275,3 +275,4 @@ check-built: all $(LIMIT) $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES)
 		$(KMOD_NATIVE) $(VM_TESTS) $(ALSO))
 
 include tests/dev.mk
+include tests/coverage/coverage.mk
