@@ -78,11 +78,18 @@ enum lkdf_prio {
 	LKDF_URGENT,
 };
 
+/*
+ * An implementation of a kind, for the places that run it. A kind has at most
+ * one for nodes and one for devices.
+ */
 struct lkdf_impl {
-	uint32_t place_kinds;
-	uint32_t reserved;
-	lkdf_fn fn;
-	const void *kernel;
+	uint32_t place_kinds; /* LKDF_PLACE_NODE; or bits of LKDF_PLACE_GPU and
+			       * LKDF_PLACE_USER: devices of other kinds do
+			       * not run the kernel. See place.h */
+	uint32_t reserved; /* 0 */
+	lkdf_fn fn; /* with LKDF_PLACE_NODE, else NULL */
+	const void *kernel; /* of devices: const struct lkdf_kernel_attr *, its
+			     * kind NULL, see code.h; with a node NULL */
 };
 
 struct lkdf_limit_use {
@@ -121,6 +128,14 @@ struct lkdf_kind_attr {
  *       it and must not cancel anything itself; drop runs once per task, run
  *       or not, after the last use of its argument
  * @out: new kind, owned by the caller
+ *
+ * With impl what runs a task chooses the implementation: on a node that is its
+ * fn, which stands in place of @a->fn, on a device its kernel. A task without a
+ * place goes as that of lkdf_kind_create_kernel() does: to the device with the
+ * fewest tasks among those that can run the kernel, and where there is none to
+ * a worker, which calls fn. Without an implementation for nodes it ends with
+ * -ENODEV there. on_cancel, LKDF_BLOCKING and LKDF_TEAM are not for kinds whose
+ * impl has a kernel.
  *
  * LKDF_TEAM is for bodies that make threads of their own, as with OpenMP. Such
  * a body owns @nr_cpus CPUs of its node, or as many as there are workers there:
