@@ -5,6 +5,7 @@
 
 #include "api/border.h"
 #include "api/fixes.h"
+#include "api/retry.h"
 #include "core/limit.h"
 #include "io/io.h"
 #include "offload/kernel.h"
@@ -22,9 +23,6 @@
 
 static int check_team(const struct lkdf_kind_attr *a)
 {
-	if (a->reserved)
-		return err(-EINVAL, "kind %s: reserved is %u, not 0", a->name,
-			   a->reserved);
 	if (a->nr_cpus && !(a->flags & LKDF_TEAM))
 		return err(-EINVAL, "kind %s: nr_cpus %u without TEAM", a->name,
 			   a->nr_cpus);
@@ -45,6 +43,11 @@ static int check_away(const struct lkdf_kind_attr *a, const char *what)
 	if (a->flags & LKDF_TEAM)
 		return err(-EINVAL, "kind %s: TEAM is not for %s", a->name,
 			   what);
+	if (a->nr_tries > 1)
+		return err(-EINVAL,
+			   "kind %s: nr_tries is %u; the library does not try "
+			   "%s again",
+			   a->name, a->nr_tries, what);
 	return 0;
 }
 
@@ -345,7 +348,8 @@ static int create_plain(struct lkdf *rt, const struct lkdf_kind_attr *a,
 
 	if (!a->fn)
 		return err(-EINVAL, "kind %s: fn is NULL", a->name);
-	rc = kind_create(rt, a, out);
+	rc = a->nr_tries > 1 ? retry_create_kind(rt, a, out)
+			     : kind_create(rt, a, out);
 	if (!rc)
 		gate_force(*out);
 	return rc;

@@ -113,7 +113,7 @@ struct lkdf_kind_attr {
 	void (*drop)(void *arg);
 	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
 	uint32_t nr_cpus; /* with TEAM: of its node; 0: all it has workers on */
-	uint32_t reserved; /* 0 */
+	uint32_t nr_tries; /* calls of a body that fails; 0 as 1: one */
 };
 
 /* Attributes for one call, in C: LKDF_KIND(.name = "sum", .fn = sum). */
@@ -136,6 +136,17 @@ struct lkdf_kind_attr {
  * a worker, which calls fn. Without an implementation for nodes it ends with
  * -ENODEV there. on_cancel, LKDF_BLOCKING and LKDF_TEAM are not for kinds whose
  * impl has a kernel.
+ *
+ * With nr_tries the library calls a body that fails again, at once and on the
+ * same thread, until it succeeds or has been called so many times. The error of
+ * the last try is the task's, and its text says how many tries there were. The
+ * tries end early when the task is cancelled or its deadline is over; and with
+ * a try that has called lkdf_then() or lkdf_hold(), or left a group open. The
+ * children of a failed try end before the next try begins, which replaces their
+ * errors. A body that is called again because it returned LKDF_AGAIN has all
+ * its tries again. The next try finds what the failed one has left: data with
+ * LKDF_RW as they are then, and no value that it owned or passed on. Operations
+ * and kernels have one try.
  *
  * LKDF_TEAM is for bodies that make threads of their own, as with OpenMP. Such
  * a body owns @nr_cpus CPUs of its node, or as many as there are workers there:
