@@ -5,6 +5,7 @@
 
 #include "api/border.h"
 #include "api/fixes.h"
+#include "api/retry.h"
 #include "core/limit.h"
 #include "io/io.h"
 #include "offload/kernel.h"
@@ -15,22 +16,13 @@
 
 #define MAX_ARG (1u << 20)
 #define MAX_SCRATCH (1u << 30)
+#define DEVICES (LKDF_PLACE_GPU | LKDF_PLACE_USER)
 #define FLAGS                                                               \
 	(LKDF_SHARED | LKDF_ANY | LKDF_ALWAYS | LKDF_BLOCKING | LKDF_TEAM | \
 	 LKDF_SEES_CANCEL)
 
-static int check_unbuilt(const struct lkdf_kind_attr *a)
-{
-	if (a->nr_impl || a->impl)
-		return border_unbuilt("kind: impl");
-	return 0;
-}
-
 static int check_team(const struct lkdf_kind_attr *a)
 {
-	if (a->reserved)
-		return err(-EINVAL, "kind %s: reserved is %u, not 0", a->name,
-			   a->reserved);
 	if (a->nr_cpus && !(a->flags & LKDF_TEAM))
 		return err(-EINVAL, "kind %s: nr_cpus %u without TEAM", a->name,
 			   a->nr_cpus);
@@ -46,11 +38,17 @@ static int check_team(const struct lkdf_kind_attr *a)
 }
 
 /* Whose work is done elsewhere. */
-static int check_no_team(const struct lkdf_kind_attr *a, const char *what)
+static int check_away(const struct lkdf_kind_attr *a, const char *what)
 {
-	if (!(a->flags & LKDF_TEAM))
-		return 0;
-	return err(-EINVAL, "kind %s: TEAM is not for %s", a->name, what);
+	if (a->flags & LKDF_TEAM)
+		return err(-EINVAL, "kind %s: TEAM is not for %s", a->name,
+			   what);
+	if (a->nr_tries > 1)
+		return err(-EINVAL,
+			   "kind %s: nr_tries is %u; the library does not try "
+			   "%s again",
+			   a->name, a->nr_tries, what);
+	return 0;
 }
 
 static int check_sizes(const struct lkdf_kind_attr *a, const char *what,
@@ -165,7 +163,7 @@ static int copy_attr(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	if (!rc)
 		a->prio = (int8_t)fixes_value(rt, FIX_PRIORITY, a->name,
 					      (uint64_t)a->prio);
-	return rc ? rc : check_unbuilt(a);
+	return rc;
 }
 
 /* For a call that creates a kind: the arguments are checked, too. */
@@ -181,21 +179,12 @@ static int take_attr(struct lkdf *rt, const struct lkdf_kind_attr *attr,
 	return copy_attr(rt, attr, a);
 }
 
-int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
-		     struct lkdf_kind **out)
+/* Another call than lkdf_kind_create() says what runs tasks of the kind. */
+static int check_no_impl(const struct lkdf_kind_attr *a)
 {
-	struct lkdf_kind_attr a;
-	int rc = take_attr(rt, attr, out, &a);
-
-	if (!rc && !a.fn)
-		rc = err(-EINVAL, "kind %s: fn is NULL", a.name);
-	if (!rc)
-		rc = kind_create(rt, &a, out);
-	if (rc)
-		return rc;
-	gate_force(*out);
-	handle_add(rt, &(*out)->handle, HANDLE_KIND);
-	return 0;
+	if (!a->nr_impl && !a->impl)
+		return 0;
+	return err(-EINVAL, "kind %s: impl is for lkdf_kind_create()", a->name);
 }
 
 static int check_io(struct lkdf_kind_attr *a)
@@ -211,7 +200,7 @@ static int check_io(struct lkdf_kind_attr *a)
 			   "kind %s: on_cancel and BLOCKING are not for "
 			   "operations",
 			   a->name);
-	return check_no_team(a, "operations");
+	return check_away(a, "operations") ? -EINVAL : check_no_impl(a);
 }
 
 int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *attr,
@@ -243,7 +232,9 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 			 "kind %s: on_cancel and BLOCKING are not for kernels",
 			 kind.name);
 	if (!rc)
-		rc = check_no_team(&kind, "kernels");
+		rc = check_away(&kind, "kernels");
+	if (!rc)
+		rc = check_no_impl(&kind);
 	if (!rc)
 		rc = fold ? kernel_create_fold(rt, fold, a, &kind, &kernel)
 			  : kernel_create(rt, a, &kind, &kernel);
@@ -256,6 +247,133 @@ static int create_kernel(struct lkdf *rt, const struct lkdf_kernel_attr *a,
 		(*out)->kernel = kernel;
 	return rc;
 }
+
+/* ---- implementations ---------------------------------------------------- */
+
+static int refuse_impl(const struct lkdf_kind_attr *a, uint32_t i,
+		       const char *why)
+{
+	return err(-EINVAL, "kind %s: impl %u: %s", a->name, i, why);
+}
+
+static int check_impl(const struct lkdf_kind_attr *a, uint32_t i)
+{
+	const struct lkdf_impl *m = &a->impl[i];
+
+	if (m->reserved)
+		return refuse_impl(a, i, "reserved is not 0");
+	if (!m->place_kinds || m->place_kinds & ~(LKDF_PLACE_NODE | DEVICES))
+		return err(-EINVAL,
+			   "kind %s: impl %u: place_kinds %#x: expected "
+			   "LKDF_PLACE_NODE with fn, or LKDF_PLACE_GPU and "
+			   "LKDF_PLACE_USER with kernel",
+			   a->name, i, m->place_kinds);
+	if (m->place_kinds == LKDF_PLACE_NODE)
+		return m->fn && !m->kernel
+			       ? 0
+			       : refuse_impl(a, i,
+					     "LKDF_PLACE_NODE has fn, "
+					     "and no kernel");
+	if (m->place_kinds & LKDF_PLACE_NODE)
+		return refuse_impl(a, i,
+				   "nodes and devices: make one impl for each");
+	return m->kernel && !m->fn ? 0
+				   : refuse_impl(a, i,
+						 "devices have kernel, "
+						 "and no fn");
+}
+
+/* The one for those places becomes *at, which was NULL. */
+static int take_one(const struct lkdf_kind_attr *a, uint32_t i,
+		    const struct lkdf_impl **at)
+{
+	if (*at && (*at)->fn)
+		return refuse_impl(a, i, "the kind has fn for nodes already");
+	if (*at)
+		return refuse_impl(a, i,
+				   "a second kernel: one kernel has a code for "
+				   "each sort of device");
+	*at = &a->impl[i];
+	return 0;
+}
+
+/* The kind's fn becomes that for nodes; kernel: what devices run, or NULL. */
+static int take_impls(struct lkdf_kind_attr *a, const struct lkdf_impl **kernel)
+{
+	const struct lkdf_impl own = { .fn = a->fn };
+	const struct lkdf_impl *node = a->fn ? &own : NULL;
+	uint32_t i;
+	int rc = 0;
+
+	*kernel = NULL;
+	if (!a->nr_impl != !a->impl)
+		return err(-EINVAL, "kind %s: nr_impl is %u, and impl is %s",
+			   a->name, a->nr_impl, a->impl ? "set" : "NULL");
+	for (i = 0; i < a->nr_impl && !rc; i++) {
+		rc = check_impl(a, i);
+		if (!rc)
+			rc = take_one(a, i, a->impl[i].fn ? &node : kernel);
+	}
+	if (!rc && node)
+		a->fn = node->fn;
+	return rc;
+}
+
+static int create_with_kernel(struct lkdf *rt, const struct lkdf_impl *m,
+			      struct lkdf_kind_attr *kind,
+			      struct lkdf_kind **out)
+{
+	struct lkdf_kernel_attr a;
+	int rc = border_copy(m->kernel, &a, sizeof(a), "lkdf_kernel_attr");
+
+	if (!rc && a.kind)
+		rc = err(-EINVAL,
+			 "kind %s: kind of the kernel in impl is not NULL",
+			 kind->name);
+	if (rc)
+		return rc;
+	kind->impl = NULL;
+	kind->nr_impl = 0;
+	a.kind = kind;
+	rc = create_kernel(rt, &a, NULL, out);
+	if (!rc)
+		(*out)->kernel->shut = DEVICES & ~m->place_kinds;
+	return rc;
+}
+
+static int create_plain(struct lkdf *rt, const struct lkdf_kind_attr *a,
+			struct lkdf_kind **out)
+{
+	int rc;
+
+	if (!a->fn)
+		return err(-EINVAL, "kind %s: fn is NULL", a->name);
+	rc = a->nr_tries > 1 ? retry_create_kind(rt, a, out)
+			     : kind_create(rt, a, out);
+	if (!rc)
+		gate_force(*out);
+	return rc;
+}
+
+int lkdf_kind_create(struct lkdf *rt, const struct lkdf_kind_attr *attr,
+		     struct lkdf_kind **out)
+{
+	const struct lkdf_impl *kernel = NULL;
+	struct lkdf_kind_attr a;
+	int rc = take_attr(rt, attr, out, &a);
+
+	if (!rc)
+		rc = take_impls(&a, &kernel);
+	if (!rc && kernel)
+		rc = create_with_kernel(rt, kernel, &a, out);
+	else if (!rc)
+		rc = create_plain(rt, &a, out);
+	if (!rc)
+		handle_add(rt, &(*out)->handle, HANDLE_KIND);
+	return rc;
+}
+
+/* ---- kernels ------------------------------------------------------------ */
 
 static int create_copied(struct lkdf *rt, const struct lkdf_kernel_attr *attr,
 			 const struct lkdf_fold_attr *fold,

@@ -41,6 +41,8 @@ static const char *why_not(const struct kernel *k, const struct device *d)
 
 	if (k->is_prefetch)
 		return NULL;
+	if (k->shut & k->rt->devices->place[d->attr.index]->kind)
+		return "place_kinds of the kind's impl lacks its sort of place";
 	if (k->attr.enqueue)
 		return d->ops.queue && d->ops.mark
 			       ? NULL

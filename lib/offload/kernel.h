@@ -40,6 +40,7 @@ struct kernel {
 	struct kernel_fold fold;
 	struct copies *constants; /* LKDF_PARAM_MEMORY on devices, or NULL */
 	uint32_t arg_size; /* of the kind; 0: borrowed */
+	uint32_t shut; /* enum lkdf_place_kind whose devices do not run it */
 	uint64_t
 		by_memory; /* bit i: param[i] was a value, see kernel_spill.c */
 	bool arg_by_memory; /* so the argument, where there is no param */

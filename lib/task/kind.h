@@ -143,6 +143,9 @@ struct lkdf_kind {
 	lkdf_fn inner[NR_STEPS]; /* NULL: fn does not do it */
 	const struct kind_ops *ops; /* of its sort */
 	lkdf_fn user_fn; /* option check: fn calls it; else NULL */
+	lkdf_fn tried_fn; /* fn calls it up to nr_tries times; see
+			   * api/retry.h; else NULL */
+	uint32_t nr_tries;
 	lkdf_fn later; /* where is_away: goes on as; may be NULL */
 	void (*on_cancel)(void *arg);
 	void (*drop)(void *arg);

@@ -58,6 +58,7 @@
 	  "of these, that found all workers as fast")                          \
 	X(STATIC, "runs.static", "runs", "of graphs, by a static order")       \
 	X(FAILED, "failed", "tasks", "tasks that failed")                      \
+	X(RETRIES, "retries", "times", "a failed body was called again")       \
 	X(SKIPPED, "skipped", "tasks", "not called: an input had failed")      \
 	X(UNCHOSEN, "unchosen", "tasks", "not called: no branch chose them")   \
 	X(ITERATIONS, "iterations", "iterations",                              \

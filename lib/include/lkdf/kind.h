@@ -78,11 +78,18 @@ enum lkdf_prio {
 	LKDF_URGENT,
 };
 
+/*
+ * An implementation of a kind, for the places that run it. A kind has at most
+ * one for nodes and one for devices.
+ */
 struct lkdf_impl {
-	uint32_t place_kinds;
-	uint32_t reserved;
-	lkdf_fn fn;
-	const void *kernel;
+	uint32_t place_kinds; /* LKDF_PLACE_NODE; or bits of LKDF_PLACE_GPU and
+			       * LKDF_PLACE_USER: devices of other kinds do
+			       * not run the kernel. See place.h */
+	uint32_t reserved; /* 0 */
+	lkdf_fn fn; /* with LKDF_PLACE_NODE, else NULL */
+	const void *kernel; /* of devices: const struct lkdf_kernel_attr *, its
+			     * kind NULL, see code.h; with a node NULL */
 };
 
 struct lkdf_limit_use {
@@ -106,7 +113,7 @@ struct lkdf_kind_attr {
 	void (*drop)(void *arg);
 	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
 	uint32_t nr_cpus; /* with TEAM: of its node; 0: all it has workers on */
-	uint32_t reserved; /* 0 */
+	uint32_t nr_tries; /* calls of a body that fails; 0 as 1: one */
 };
 
 /* Attributes for one call, in C: LKDF_KIND(.name = "sum", .fn = sum). */
@@ -121,6 +128,25 @@ struct lkdf_kind_attr {
  *       it and must not cancel anything itself; drop runs once per task, run
  *       or not, after the last use of its argument
  * @out: new kind, owned by the caller
+ *
+ * With impl what runs a task chooses the implementation: on a node that is its
+ * fn, which stands in place of @a->fn, on a device its kernel. A task without a
+ * place goes as that of lkdf_kind_create_kernel() does: to the device with the
+ * fewest tasks among those that can run the kernel, and where there is none to
+ * a worker, which calls fn. Without an implementation for nodes it ends with
+ * -ENODEV there. on_cancel, LKDF_BLOCKING and LKDF_TEAM are not for kinds whose
+ * impl has a kernel.
+ *
+ * With nr_tries the library calls a body that fails again, at once and on the
+ * same thread, until it succeeds or has been called so many times. The error of
+ * the last try is the task's, and its text says how many tries there were. The
+ * tries end early when the task is cancelled or its deadline is over; and with
+ * a try that has called lkdf_then() or lkdf_hold(), or left a group open. The
+ * children of a failed try end before the next try begins, which replaces their
+ * errors. A body that is called again because it returned LKDF_AGAIN has all
+ * its tries again. The next try finds what the failed one has left: data with
+ * LKDF_RW as they are then, and no value that it owned or passed on. Operations
+ * and kernels have one try.
  *
  * LKDF_TEAM is for bodies that make threads of their own, as with OpenMP. Such
  * a body owns @nr_cpus CPUs of its node, or as many as there are workers there:

@@ -157,7 +157,7 @@ static void kinds_not_built_are_called_by_name(struct lkdf *rt)
 	refused(K(.flags = 1 << 3), -EINVAL, "0x8", "another");
 	refused(K(.flags = 1 << 7), -EINVAL, "0x80", "a third");
 	refused(K(.nr_in = 1), -EINVAL, "in_size", "a port without a size");
-	refused(K(.nr_impl = 1), -EOPNOTSUPP, "impl", "an implementation");
+	refused(K(.nr_impl = 1), -EINVAL, "impl", "an implementation");
 	refused(K(.flags = 1 << 20), -EINVAL, "0x100000", "an unknown flag");
 	refused(K(.prio = 9), -EINVAL, "prio 9", "a wild priority");
 	refused(K(.prio = -1), -EINVAL, "prio -1", "a negative priority");

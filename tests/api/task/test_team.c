@@ -428,8 +428,6 @@ static void bad_kinds_are_refused(void)
 		(struct lkdf_kind_attr){ .flags = LKDF_TEAM,
 					 .nr_cpus = 1u << 31 },
 		"kind bad: nr_cpus 2147483648, at most 2147483647");
-	refused(rt, (struct lkdf_kind_attr){ .reserved = 1 },
-		"kind bad: reserved is 1, not 0");
 	refused(rt,
 		(struct lkdf_kind_attr){ .flags = LKDF_TEAM | LKDF_BLOCKING },
 		"kind bad: TEAM and BLOCKING: a thread of the blocking pool "
