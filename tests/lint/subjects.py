@@ -32,9 +32,7 @@ OF_LEFT = {
 }
 # Pages for users whose sentences are long, or use a word of PRIVATE.
 LONG_LEFT = {f'Documentation/{name}.rst' for name in (
-    'check', 'control-flow', 'counters', 'debugging', 'devices',
-    'findings', 'kmod', 'memory', 'mpi', 'options',
-    'places', 'report', 'signals')}
+    'devices', 'findings', 'kmod', 'memory', 'options', 'report', 'signals')}
 MOST_WORDS = 30
 # Words that the pages used in a sense of their own: say "passed", "contends",
 # "is in", "is".
