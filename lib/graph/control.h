@@ -47,11 +47,11 @@ struct control_edge {
 	uint16_t branch;
 	uint8_t flags;
 	/*
-	 * Of a task's first edge: all of 0 .. nr_dense - 1 are branches of the
+	 * In a task's first edge: all of 0 .. nr_dense - 1 are branches of the
 	 * task. 255: the task has no branches, and any value will do.
 	 */
 	uint8_t nr_dense;
-	/* Of a task's first edge: its choice, 1 for the first; 0: none. */
+	/* In a task's first edge: its choice, 1 for the first; 0: none. */
 	uint32_t choice;
 	/* A task's first edge has its branches, 1 for the first; 0: it has
 	 * none. */

@@ -57,8 +57,8 @@ struct region_task {
 	 * base, base + 1, ..., the others as number[] says. */
 	uint16_t base, nr_dense;
 	uint16_t sparse; /* table of these others, 1 for the first; 0: none */
-	/* The one task that it leads to, LIVE; 0: others. Of a choice for each
-	 * branch in jump[]. */
+	/* The one task that it leads to, LIVE; 0: others. A choice has one for
+	 * each branch in jump[]. */
 	uint16_t only;
 	uint16_t joins; /* the one task that it leads to, ALL; 0: others */
 	/* A loop in the loop, with its exits as edges. Those that a task of it

@@ -20,9 +20,9 @@
 #define MAX_MEMORIES 256
 
 /*
- * Of one memory, by class. A bin is empty when its top is a multiple of its
- * slots' size: so it never fills them all. Until it is first used its top and
- * end are NULL, which says that it is empty, and full.
+ * Bins of one memory, by class. A bin is empty when its top is a multiple of
+ * its slots' size: so it never fills them all. Until it is first used its top
+ * and end are NULL, which says that it is empty, and full.
  */
 struct bins {
 	_Atomic(void **) top[NR_SIZES]; /* first free slot */

@@ -6,11 +6,11 @@
 /* Up to here several blocks share a span. */
 #define SMALL_MAX ((size_t)32 << 10)
 
-/* Of one class: bytes that a thread may keep, and that a depot may keep. */
+/* Bytes of one class that a thread may keep, and that a depot may keep. */
 #define BIN_BYTES ((size_t)256 << 10)
 #define BIN_BLOCKS_MIN ((size_t)8)
 #define BIN_BYTES_MAX ((size_t)8 << 20)
-/* Of a limit on the memory: one part in so many. */
+/* A bin may keep one part in so many of a limit on the memory. */
 #define BIN_PART 64
 #define DEPOT_BYTES ((size_t)1 << 20)
 #define DEPOT_BYTES_MAX ((size_t)1 << 30)

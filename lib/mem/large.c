@@ -12,7 +12,7 @@
 /* For huge pages. */
 #define ALIGN_MIN ((size_t)2 << 20)
 
-/* Of sizes above 2 MiB. */
+/* The list for a size above 2 MiB. */
 static unsigned list_of(size_t size)
 {
 	unsigned log = 63u - (unsigned)__builtin_clzl(size - 1);

@@ -58,7 +58,7 @@ static inline void arrive_one(struct walk *k, uint32_t p)
 		set_live(k, p);
 }
 
-/* Of those that a choice takes the first one counts. */
+/* The first branch that a choice takes counts. */
 static inline void choose_one(struct walk *k, uint32_t p)
 {
 	uint64_t *chosen = &k->run->chosen[p / 64], bit = 1ull << p % 64;

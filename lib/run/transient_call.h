@@ -17,7 +17,7 @@ void transient_free_slowly(const struct lkdf_graph *g, struct cache *c,
 void *transient_bring_slowly(const struct executor *ex, struct frame *f,
 			     const struct transient_use *u, struct value *v);
 
-/* Of the last run: nobody was told to be its last reader. */
+/* Takes a value that the last run left: it had no last reader. */
 void transient_take_left(struct frame *f, struct cache *c,
 			 const struct transient_use *u, struct value *v);
 
@@ -56,8 +56,7 @@ static inline void transient_take_offhost(struct frame *f, struct cache *c,
 		transient_free_slowly(f->graph, c, u, p);
 }
 
-/* Of a transient task; the executor keeps a cache, and there is room for bytes.
- */
+/* Calls a transient task; the executor has a cache, and room for its bytes. */
 static inline __attribute__((always_inline)) int
 transient_call(struct lkdf_ctx *c, const struct transient_task *t, lkdf_fn body,
 	       void *arg)

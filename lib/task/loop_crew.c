@@ -312,7 +312,7 @@ static void wait_for_members(struct lkdf *rt, struct crew *c,
 	wait_ended(rt, "lkdf_for", begin);
 }
 
-/* Of those that get a share. Static: one part each, none for substitutes. */
+/* The last seat with a share. Static: one part each, none for substitutes. */
 static uint32_t last_seat(const struct loop *l, bool is_outside)
 {
 	const struct sched *s = &l->rt->sched;

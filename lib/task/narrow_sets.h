@@ -26,7 +26,7 @@ struct narrow_set {
 	uint32_t source;
 	enum narrow_why why;
 
-	/* Of this window. */
+	/* Signs in this window. */
 	bool is_stretched;
 	uint32_t permille, nr_bodies, most_running;
 	bool is_passed; /* most bodies were begun without a token */

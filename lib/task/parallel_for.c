@@ -81,7 +81,7 @@ static bool should_halve(const struct lkdf_ctx *c, const struct piece *p)
 
 /*
  * Children that are private cannot be taken while a block runs: it may be long,
- * unless all were short so far. Of a large piece they are too much to wait.
+ * unless all were short so far. A large piece has too many to wait for.
  */
 static void offer_half(const struct lkdf_ctx *c, const struct loop *l,
 		       bool is_large)

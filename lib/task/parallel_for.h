@@ -102,7 +102,7 @@ int loop_submit_piece(struct loop *l, struct lkdf_scope *s, struct piece *p,
 /* From where the upper half of the piece begins, in whole grains. */
 uint64_t loop_middle(const struct piece *p);
 
-/* Of rc, which waiting has given, and of the function's. */
+/* The first error: rc, which the wait returned, or that of the function. */
 int loop_result(struct loop *l, int rc);
 
 /*
@@ -143,7 +143,7 @@ struct loop_place {
 	struct lkdf_ctx *outer; /* the same */
 	bool is_in;
 
-	/* Of its blocks, one after another. */
+	/* Its blocks, one after another. */
 	struct loop *now;
 	struct task *above; /* NULL: none of the runtime */
 	struct lkdf_ctx ctx;

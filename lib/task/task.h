@@ -212,7 +212,7 @@ void task_text(const struct task *t, char *text, size_t size);
 /* Never started: frees it and drops its argument. */
 void task_destroy(struct lkdf *rt, struct executor *ex, struct task *t);
 
-/* Of its copied argument, if it is of the heap. */
+/* Frees its copied argument, if that is on the heap. */
 void task_free_arg(struct task *t);
 
 /* Without a body: it is complete when its children are. NULL: no memory. */

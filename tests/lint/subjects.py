@@ -6,8 +6,7 @@ begins with Who, What, One, Of or "The same". In public headers no part of a sen
 has who or one as its subject, and none begins with Of. In public headers, README and the pages
 that a beginner reads none begins with the verb that tells what a call does,
 either. On pages for users a sentence has 30 words at most and no word in a sense of
-our own: see PRIVATE. OF_LEFT and LONG_LEFT have what is to be rewritten yet, and may
-only shrink. Questions, which end with a question mark, headings and the terms of a
+our own: see PRIVATE. Questions, which end with a question mark, headings and the terms of a
 list may. In the headers of lib a comment above a function has four words at least,
 but where it refers to a public call: "As lkdf_event_any()."
 """
@@ -25,16 +24,6 @@ PAGES = ['README.md'] + [f'Documentation/{name}.rst' for name in (
 # After a full stop or colon, at the start of a comment, or of a paragraph.
 BREAK = r'(?:(?<=[.:;!?])\s[\s*]*|/\*[\s*]*|\n[\s*]*\n[\s*]*|\A[\s*]*)'
 WHO = 'Who|Whoever|What|Whatever|One|The same|As above'
-# Sentences that begin with Of, by folder, or by page.
-OF_LEFT = {
-    'Documentation/memory.rst': 1, 'lib/graph': 3, 'lib/mechanism': 1,
-    'lib/mem': 4, 'lib/run': 3, 'lib/task': 6,
-}
-# Pages for users whose sentences are long, or use a word of PRIVATE.
-LONG_LEFT = {f'Documentation/{name}.rst' for name in (
-    'check', 'control-flow', 'counters', 'debugging', 'devices',
-    'findings', 'kmod', 'memory', 'mpi', 'options',
-    'places', 'report', 'signals')}
 MOST_WORDS = 30
 # Words that the pages used in a sense of their own: say "passed", "contends",
 # "is in", "is".
@@ -107,24 +96,12 @@ def check_inside(path):
 
 
 def check_of(paths):
-    """Sentences that begin with Of: none, but in OF_LEFT's folders so many."""
-    found, left = False, dict.fromkeys(OF_LEFT, 0)
+    """Sentences that begin with Of: none."""
+    found = False
     for path in paths:
-        folder = '/'.join(path.split('/')[:2])
-        lines = [line for line, _ in begins(path, pattern('Of'))]
-        if folder in left:
-            left[folder] += len(lines)
-            continue
-        for line in lines:
+        for line, _ in begins(path, pattern('Of')):
             found = True
             print(f'{path}:{line}: "Of ..." begins a sentence: put its subject first')
-    for folder, nr in left.items():
-        if nr > OF_LEFT[folder]:
-            found = True
-            print(f'{folder}: {nr} sentences begin with Of, {OF_LEFT[folder]} did: '
-                  'put their subjects first')
-        elif nr < OF_LEFT[folder] and os.path.isdir(folder):
-            print(f'tests/lint/subjects.py: note: {folder} has {nr} in OF_LEFT now')
     return found
 
 
@@ -153,23 +130,17 @@ def sentences(entry):
 
 def check_long(path):
     """Sentences of a page for users that a reader has to read twice."""
-    found, bad = False, False
+    found = False
     for line, entry in prose(read(path)):
         for sentence in sentences(entry):
             words = [w for w in sentence.split() if re.search(r'\w', w)]
             private = PRIVATE.search(sentence)
             if len(words) <= MOST_WORDS and not private:
                 continue
-            bad = True
-            if path in LONG_LEFT:
-                continue
             found = True
             print(f'{path}:{line}: "{" ".join(words[:5])} ..." ' +
                   (f'uses {private.group(1)}: say it in a common word' if private
                    else f'has {len(words)} words: make two sentences of it'))
-    if path in LONG_LEFT and not bad:
-        print(f'tests/lint/subjects.py: note: {path} is rewritten: take it out of '
-              'LONG_LEFT')
     return found
 
 
@@ -208,7 +179,7 @@ def main():
     found.append(check_of(strict + others))
     found += [check_long(p) for p in ['README.md'] + sorted(
         glob.glob('Documentation/*.rst')) if os.path.exists(p) and
-        p not in ('Documentation/changes.rst', 'Documentation/figures.rst')]
+        p != 'Documentation/figures.rst']
     return any(found)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 """
-Each verb of the table in tools/main/lkdf.c is named in the table of tools.rst,
-in changes.rst, and among the manual pages of tools.mk. The scripts of tests/tools
+Each verb of the table in tools/main/lkdf.c is named in the table of tools.rst
+and among the manual pages of tools.mk. The scripts of tests/tools
 that run every verb take the list from "lkdf --help": none has a list of its own.
 """
 import re
@@ -19,7 +19,6 @@ text = ctext.read(TABLE)
 table = re.search(r'struct cli_verb verbs\[\] = \{\n(.*?)\n\};', text, re.S)
 verbs = re.findall(r'^\s*\{ "([a-z]+)",', table.group(1), re.M)
 for path, form in (('Documentation/tools.rst', '^``%s``'),
-                   ('Documentation/changes.rst', r'``lkdf\s+%s\b'),
                    ('tools/tools.mk', r'^MAN1 :=(?:.*\\\n)*.*\b%s\b')):
     page = ctext.read(path)
     for verb in verbs:

@@ -382,7 +382,7 @@ int64_t gate_nap(struct worker *w)
 
 /* ---- others -------------------------------------------------------------- */
 
-/* Of tokens that are too many nobody knows who has them last: from anybody. */
+/* Takes surplus tokens from any workers: nobody knows who had them last. */
 static void cut_tokens(struct gate *g)
 {
 	struct sched *s = g->sched;
