@@ -85,6 +85,7 @@ include Documentation/examples/tutorial.mk
 include tests/tests.mk
 include kmod/kmod.mk
 include lib/install.mk
+include lib/cmake.mk
 include tools/packaging/packaging.mk
 
 all: $(LIB_SO) $(LIB_A) $(MALLOC_SO) $(LKDF_BIN) $(EXAMPLES)

@@ -236,8 +236,8 @@ MANY_TESTS = $(filter-out $(SINGLE),$(UNIT_TESTS) $(API_TESTS) $(CUDA_CHECK))
 # and what loads BPF programs come one after the other. The longest programs begin.
 SH_ASIDE := tests/vm/selftest.sh tests/kmod/test_reader.sh \
 	tests/kmod/test_manual.sh $(patsubst %,tests/tools/test_%.sh, \
-	bench_work completion config demo device_examples device_rows dist dupes examples first \
-	figures flow_examples headers man options readme report_page scale_kit thrown tls \
+	bench_work cmake completion config demo device_examples device_rows dist dupes examples first \
+	figures flow_examples headers man mistakes options readme report_page scale_kit thrown tls \
 	tutorial)
 ALONE := $(addprefix %/test_,alarm cpuset quota seats probe_learn probe_maps \
 	probe_pins probe_signals)

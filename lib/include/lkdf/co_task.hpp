@@ -220,8 +220,9 @@ template <class T> class [[nodiscard]] co
 {
       public:
 	struct promise_type : detail::promise<T> {
-		explicit promise_type(const char *name = __builtin_FUNCTION())
-		    : detail::promise<T>(name)
+		explicit promise_type(
+			const char *function = __builtin_FUNCTION())
+		    : detail::promise<T>(function)
 		{
 		}
 		co get_return_object()

@@ -181,7 +181,7 @@ class group
 	{
 		is_cancelled_.store(true, std::memory_order_relaxed);
 	}
-	bool is_cancelled() const noexcept
+	[[nodiscard]] bool is_cancelled() const noexcept
 	{
 		return is_cancelled_.load(std::memory_order_relaxed);
 	}

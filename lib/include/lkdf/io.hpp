@@ -20,12 +20,13 @@ struct buffer {
 	void *data;
 	uint32_t size;
 
-	buffer(void *p, size_t n) : data(p), size(uint32_t(n))
+	buffer(void *p LKDF_BORROWED, size_t n) : data(p), size(uint32_t(n))
 	{
 	}
 	template <class C, class T = std::remove_pointer_t<
 				   decltype(std::data(std::declval<C &>()))>>
-	buffer(C &c) : buffer(std::data(c), std::size(c) * sizeof(T))
+	buffer(C &c LKDF_BORROWED)
+	    : buffer(std::data(c), std::size(c) * sizeof(T))
 	{
 		static_assert(std::is_trivially_copyable_v<T>,
 			      "the kernel writes bytes");
@@ -37,12 +38,13 @@ struct const_buffer {
 	const void *data;
 	uint32_t size;
 
-	const_buffer(const void *p, size_t n) : data(p), size(uint32_t(n))
+	const_buffer(const void *p LKDF_BORROWED, size_t n)
+	    : data(p), size(uint32_t(n))
 	{
 	}
 	template <class C, class T = std::remove_pointer_t<
 				   decltype(std::data(std::declval<C &>()))>>
-	const_buffer(const C &c)
+	const_buffer(const C &c LKDF_BORROWED)
 	    : const_buffer(std::data(c), std::size(c) * sizeof(T))
 	{
 		static_assert(std::is_trivially_copyable_v<T>,
@@ -52,7 +54,7 @@ struct const_buffer {
 
 // What the system is to do: a struct lkdf_io and its name. The functions below
 // make them; any other one is lk::operation("statx", io).
-struct operation {
+struct [[nodiscard]] operation {
 	const char *name;
 	struct lkdf_io io = {};
 
@@ -97,23 +99,24 @@ inline operation transfer(const char *name, enum lkdf_io_op op, int fd,
 
 // Bytes at off, or with -1 at the file's own position, until the buffer is full
 // or the file ends; result: how many.
-inline operation read(int fd, buffer to, int64_t off = -1)
+inline operation read(int fd, buffer to LKDF_BORROWED, int64_t off = -1)
 {
 	return detail::transfer("read", LKDF_IO_READ, fd, to.data, to.size,
 				off);
 }
-inline operation write(int fd, const_buffer from, int64_t off = -1)
+inline operation write(int fd, const_buffer from LKDF_BORROWED,
+		       int64_t off = -1)
 {
 	return detail::transfer("write", LKDF_IO_WRITE, fd, from.data,
 				from.size, off);
 }
 // What came first; result: bytes, 0 at the end of the stream.
-inline operation recv(int fd, buffer to)
+inline operation recv(int fd, buffer to LKDF_BORROWED)
 {
 	return detail::transfer("recv", LKDF_IO_RECV, fd, to.data, to.size, 0);
 }
 // All of the bytes.
-inline operation send(int fd, const_buffer from)
+inline operation send(int fd, const_buffer from LKDF_BORROWED)
 {
 	return detail::transfer("send", LKDF_IO_SEND, fd, from.data, from.size,
 				0);

@@ -106,7 +106,8 @@ template <class T> class local
 	}
 	// first, and all objects joined to it one by one, as first =
 	// join(first, object), in any order. While no thread uses its own.
-	template <class J = std::plus<>> T combine(T first, J &&join = {})
+	template <class J = std::plus<>>
+	[[nodiscard]] T combine(T first, J &&join = {})
 	{
 		for_each([&](T &x) {
 			first = join(std::move(first), std::as_const(x));

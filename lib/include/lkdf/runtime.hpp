@@ -129,14 +129,29 @@ class runtime
 	}
 
 	// Refused, with what to write.
-	template <class F, class A, class... More,
+	template <
+		class F, class... A,
+		std::enable_if_t<
+			!std::is_same_v<std::decay_t<F>, with> &&
+				!std::is_convertible_v<F, const operation &> &&
+				!std::is_invocable_v<std::decay_t<F>,
+						     std::decay_t<A>...>,
+			int> = 0>
+	void async(F &&, A &&...)
+	{
+		static_assert(std::is_same_v<F, with>,
+			      "async: the callable cannot be called with "
+			      "these arguments, which the task has copies of: "
+			      "write std::ref(x) for a parameter T &, and "
+			      "give as many arguments as it has parameters");
+	}
+	template <class F, class... A,
 		  std::enable_if_t<
-			  !std::is_same_v<std::decay_t<F>, with> &&
+			  !std::is_convertible_v<F, const operation &> &&
 				  !std::is_invocable_v<std::decay_t<F>,
-						       std::decay_t<A>,
-						       std::decay_t<More>...>,
+						       std::decay_t<A>...>,
 			  int> = 0>
-	void async(F &&, A &&, More &&...)
+	void async(const with &, F &&, A &&...)
 	{
 		static_assert(std::is_same_v<F, with>,
 			      "async: the callable cannot be called with "

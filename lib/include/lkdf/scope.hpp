@@ -37,7 +37,8 @@ class scope
       public:
 	// deadline: from now, 0: none; max_tasks: alive at a time, 0: any.
 	template <class Runtime>
-	explicit scope(const Runtime &rt, const char *name = nullptr,
+	explicit scope(const Runtime &rt LKDF_BORROWED,
+		       const char *name = nullptr,
 		       std::chrono::nanoseconds deadline = {},
 		       uint64_t max_tasks = 0, const scope *parent = nullptr)
 	    : rt_(rt.get())
@@ -83,7 +84,8 @@ class limit
 
       public:
 	template <class Runtime>
-	limit(const Runtime &rt, uint64_t tokens, const char *name = nullptr)
+	limit(const Runtime &rt LKDF_BORROWED, uint64_t tokens,
+	      const char *name = nullptr)
 	{
 		struct lkdf_limit_attr a = {};
 		struct lkdf_limit *l;

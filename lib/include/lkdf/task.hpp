@@ -262,12 +262,12 @@ template <class R> class future
 	{
 		let_go();
 	}
-	bool valid() const
+	[[nodiscard]] bool valid() const
 	{
 		return r_;
 	}
 	// Whether the task has ended; does not wait.
-	bool is_ready()
+	[[nodiscard]] bool is_ready()
 	{
 		must_be_valid();
 		return has_ended_ || look();
