@@ -23,7 +23,7 @@ struct notes {
 };
 
 /* Other threads and processes write, too: each line is one call. */
-static __attribute__((format(printf, 2, 3))) void
+static __attribute__((format(printf, 2, 3))) bool
 write_line(const struct notes *n, const char *format, ...)
 {
 	char line[NOTE_SIZE];
@@ -33,9 +33,8 @@ write_line(const struct notes *n, const char *format, ...)
 	va_start(args, format);
 	size = vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-	if (size <= 0 || (size_t)size >= sizeof(line) ||
-	    write(n->fd, line, (size_t)size) != size)
-		return;
+	return size > 0 && (size_t)size < sizeof(line) &&
+	       write(n->fd, line, (size_t)size) == size;
 }
 
 void notes_runtime(struct notes *n, const char *sanitizer)
@@ -62,6 +61,14 @@ void notes_bytes(struct notes *n, const char *label, const void *p, size_t size)
 	if (n && label && p && a_add(&n->nr_bytes, 1, relaxed) < MAX_BYTES)
 		write_line(n, "bytes\t%s\t%lx\t%zu\n", label,
 			   (unsigned long)(uintptr_t)p, size);
+}
+
+bool notes_copy(struct notes *n, const char *label, const void *p, size_t size)
+{
+	if (!n || !p)
+		return false;
+	return write_line(n, "copy\t%s\t%lx\t%zu\n", label,
+			  (unsigned long)(uintptr_t)p, size);
 }
 
 struct notes *notes_open(const char *path)

@@ -8,10 +8,12 @@
  *	blocking	KIND
  *	gang
  *	bytes	LABEL	ADDRESS	SIZE, 0: the whole block
+ *	copy	LABEL	ADDRESS	SIZE, of a reduction
  */
 #ifndef CHECK_NOTES_H
 #define CHECK_NOTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct notes;
@@ -22,6 +24,9 @@ void notes_blocking(struct notes *n, const char *kind);
 void notes_gang(struct notes *n);
 void notes_bytes(struct notes *n, const char *label, const void *p,
 		 size_t size);
+
+/* False: it is not noted. */
+bool notes_copy(struct notes *n, const char *label, const void *p, size_t size);
 
 /* NULL: the path is empty, or the file cannot be opened. */
 struct notes *notes_open(const char *path);

@@ -42,6 +42,8 @@ struct reduction {
 	uint32_t part;
 	uint32_t nr;
 
+	bool is_noted; /* option check: lkdf check knows of the copy */
+
 	struct copy {
 		/* The executor; whoever goes alone. */
 		_Alignas(CACHE_LINE) void *bytes;

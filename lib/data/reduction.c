@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "check/fiber.h"
+#include "check/notes.h"
 #include "core/runtime.h"
 #include "mem/heap.h"
 
@@ -98,8 +99,12 @@ void *reduction_copy(struct executor *ex, struct lkdf_data *d, uint32_t part)
 	bool is_zero;
 	int error;
 
-	if (!copy->bytes)
+	if (!copy->bytes) {
 		copy->bytes = heap_alloc_slow(h, c, &w, &is_zero, &error);
+		if (unlikely(d->rt->check != NULL))
+			r->is_noted = notes_copy(d->rt->notes, d->name,
+						 copy->bytes, size);
+	}
 	if (!copy->bytes)
 		return NULL;
 	if (!copy->is_touched)

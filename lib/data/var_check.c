@@ -7,6 +7,18 @@
 #include "data/var_check.h"
 
 #include "check/fiber.h"
+#include "data/data.h"
+
+/*
+ * Parts of a reduction lie in one copy here. The tool that reads the notes
+ * drops reports of its bytes; without notes the parts have an order.
+ */
+static bool is_alone(const struct var *v, unsigned turn)
+{
+	if (turn == TURN_REDUCE)
+		return !v->reduction || !v->reduction->is_noted;
+	return turn == TURN_WRITE;
+}
 
 void var_hear(struct check *ch, struct var *v, unsigned turn)
 {
@@ -14,9 +26,8 @@ void var_hear(struct check *ch, struct var *v, unsigned turn)
 
 	if (!v->check)
 		v->check = check_tokens(NR_TURNS + 1);
-	/* Parts of a reduction lie in one copy. */
 	for (i = 0; v->check && i < NR_TURNS; i++)
-		if (i != turn || turn == TURN_WRITE || turn == TURN_REDUCE)
+		if (i != turn || is_alone(v, turn))
 			check_acquire(ch, &v->check[i]);
 }
 

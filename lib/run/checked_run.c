@@ -2,16 +2,19 @@
 #include "run/checked_run.h"
 
 #include "check/device.h"
+#include "check/notes.h"
 #include "core/runtime.h"
 #include "data/data.h"
 #include "data/var_check.h"
 #include "graph/access.h"
 #include "graph/control.h"
+#include "graph/port.h"
 #include "run/frame.h"
 #include "run/stream.h"
 #include "task/checked.h"
 #include "task/kind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct frame_check {
@@ -43,6 +46,27 @@ static void renew_tokens(struct frame *f)
 		fc->last[i] = (struct check_place){ 0 };
 }
 
+/* Reports name the bytes of values by their ports. */
+static void note_ports(struct frame *f)
+{
+	struct lkdf_graph *g = f->graph;
+	const struct ports *p = g->ports;
+	char name[NAME_SIZE], label[2 * NAME_SIZE];
+	const struct port_out *out;
+	uint32_t i, nr;
+
+	for (i = 0; p && g->rt->notes && i < p->nr_indices; i++)
+		for (nr = p->first_out[i]; nr < p->first_out[i + 1]; nr++) {
+			out = &p->out[nr];
+			snprintf(label, sizeof(label), "port %u of %s",
+				 nr - p->first_out[i],
+				 graph_task_name(g, graph_number(g, i), name,
+						 sizeof(name)));
+			notes_bytes(g->rt->notes, label,
+				    f->port.bytes + out->slot, out->size);
+		}
+}
+
 static struct frame_check *record_of(struct frame *f)
 {
 	struct frame_check *fc = f->check;
@@ -53,6 +77,7 @@ static struct frame_check *record_of(struct frame *f)
 	if (fc)
 		fc->last = calloc(f->graph->nr_recs + 1ul, sizeof(*fc->last));
 	f->check = fc;
+	note_ports(f);
 	return fc;
 }
 

@@ -115,7 +115,8 @@ static void any_fired(struct event_tap *t, int error)
 	struct lkdf_event e = t->event;
 	uint32_t none = EVENT_NONE, i = (uint32_t)(tap - any->tap);
 
-	if (unlikely(any->rt->check != NULL))
+	if (unlikely(any->rt->check != NULL) &&
+	    a_load(&any->first, relaxed) == EVENT_NONE)
 		event_passes(e, any->event);
 	/* [any.first] what was done before it; pairs with [any.which]. */
 	if (a_cas(&any->first, &none, i, release, relaxed)) {

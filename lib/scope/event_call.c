@@ -26,12 +26,14 @@ static void free_call(struct call *c)
 }
 
 /* The function is no body. */
-static void call_function(struct lkdf *rt, void (*fn)(void *u, int error),
-			  void *u, int error)
+static void call_function(struct lkdf *rt, struct lkdf_event e,
+			  void (*fn)(void *u, int error), void *u, int error)
 {
 	struct executor *ex = runtime_executor(rt);
 	struct lkdf_ctx *outer = current_none(ex);
 
+	if (unlikely(rt->check != NULL))
+		event_heard(e);
 	fn(u, error);
 	current_again(ex, outer);
 }
@@ -46,12 +48,12 @@ static void call_fired(struct event_tap *t, int error)
 
 	/* The next signal calls again. */
 	if (t->stays && !error) {
-		call_function(rt, fn, u, 0);
+		call_function(rt, e, fn, u, 0);
 		return;
 	}
 	event_hook_del(rt, &c->hook);
 	free_call(c);
-	call_function(rt, fn, u, error);
+	call_function(rt, e, fn, u, error);
 	event_put(e);
 }
 

@@ -116,6 +116,16 @@ void checked_hear_uses(struct check *ch, const struct claim *cl)
 			hear_use(ch, u);
 }
 
+/* A body has told the uses that it has given on, see use_leave(). */
+static void tell_uses_left(struct check *ch, const struct claim *cl)
+{
+	const struct use *u;
+
+	for (u = cl->first; u; u = u->after)
+		if (!u->is_given)
+			var_tell(ch, u->var, u->turn);
+}
+
 void checked_tell_uses(struct check *ch, const struct claim *cl)
 {
 	const struct use *u;
@@ -197,7 +207,8 @@ void checked_tell_scope(struct lkdf_scope *s)
 	}
 }
 
-static void checked_tell(struct task *t)
+/* own: whose body has ended, if it is that. */
+static void checked_tell(struct task *t, const struct task *own)
 {
 	struct check *ch = check_of(t);
 	struct task *parent;
@@ -210,7 +221,9 @@ static void checked_tell(struct task *t)
 		if (t->link.flags & TASK_HAS_DONE)
 			check_release(ch, event_token(ch, t->done.slot,
 						      t->done.gen));
-		if (t->link.flags & TASK_HAS_DATA)
+		if (t->link.flags & TASK_HAS_DATA && t == own)
+			tell_uses_left(ch, t->claim);
+		else if (t->link.flags & TASK_HAS_DATA)
 			checked_tell_uses(ch, t->claim);
 		if (t->link.flags & TASK_SCOPED)
 			checked_tell_scope(t->scope);
@@ -224,7 +237,7 @@ static void checked_tell(struct task *t)
 void checked_tell_parent(struct task *t)
 {
 	check_release(check_of(t), token_of(t, TOKEN_CHILDREN));
-	checked_tell(t);
+	checked_tell(t, NULL);
 }
 
 /* The fiber on which it runs goes on with what comes after this body alone. */
@@ -240,7 +253,7 @@ static void tell_after(struct body *b)
 	if (t->link.flags & TASK_OWNED)
 		t->owner->tell(t->frame, t->index, &b->call.place);
 	else
-		checked_tell(t);
+		checked_tell(t, t);
 }
 
 /* ---- bodies ------------------------------------------------------------- */
@@ -395,7 +408,7 @@ static void run_drop(struct check_call *call)
 	check_enter(ch);
 	b->t->kind->drop(b->t->arg);
 	check_leave(ch);
-	checked_tell(b->t);
+	checked_tell(b->t, b->t);
 }
 
 void checked_drop(struct task *t)
@@ -420,7 +433,7 @@ static void run_held(struct check_call *call)
 	struct held *h = container_of(call, struct held, call);
 
 	hear_event(check_of(h->t), h->e);
-	checked_tell(h->t);
+	checked_tell(h->t, h->t);
 }
 
 void checked_held(struct task *t, struct lkdf_event e)

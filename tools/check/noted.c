@@ -68,3 +68,18 @@ void notes_wishes(const char *notes)
 			"lkdf check: a gang was refused (-EOPNOTSUPP): its "
 			"members cannot run one after another\n");
 }
+
+bool notes_have_copy(const char *notes, unsigned long address)
+{
+	unsigned long begin, size;
+
+	for (notes = notes ? strstr(notes, "copy\t") : NULL; notes;
+	     notes = strstr(notes + 1, "\ncopy\t")) {
+		notes += *notes == '\n';
+		if (sscanf(notes, "copy\t%*[^\t\n]\t%lx\t%lu", &begin, &size) ==
+			    2 &&
+		    address - begin < size)
+			return true;
+	}
+	return false;
+}

@@ -14,4 +14,7 @@ bool notes_runtime(const char *notes, const char *program, bool has_tsan);
 /* Says which wishes serial mode has not fulfilled. */
 void notes_wishes(const char *notes);
 
+/* The byte is in the copy of a reduction, which stands for one of each body. */
+bool notes_have_copy(const char *notes, unsigned long address);
+
 #endif

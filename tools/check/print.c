@@ -10,6 +10,8 @@ static const char *const none_texts[NR_NONE] = {
 			 "of those",
 	[NONE_COUNTED] = "of what a last reference frees, whose count orders "
 			 "it; --atomics tells of those",
+	[NONE_COPY] = "the bytes are a copy of a reduction, of which each body "
+		      "has its own",
 	[NONE_LIBRARY] = "of a library that is not compiled with "
 			 "-fsanitize=thread, whose orders are not seen",
 };

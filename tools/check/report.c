@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "check/report.h"
+#include "check/noted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,14 @@ static const char *between(const char *text, const char *a, const char *b,
 		return NULL;
 	snprintf(to, size, "%.*s", (int)(end - begin), begin);
 	return end;
+}
+
+/* The number in hexadecimal digits behind the text; 0: there is none. */
+static unsigned long number_behind(const char *text, const char *what)
+{
+	const char *at = strstr(text, what);
+
+	return at ? strtoul(at + strlen(what), NULL, 16) : 0;
 }
 
 /* An access of the report. */
@@ -216,12 +225,15 @@ static bool is_last_put(const char *stack)
 }
 
 static enum report_none why_none(const struct reports *all, const char *text,
-				 struct side side[2])
+				 const char *at, struct side side[2])
 {
 	int i;
 
 	if (strstr(text, "Location is TLS"))
 		return NONE_OWN;
+	if (side[0].is_fiber && side[1].is_fiber &&
+	    notes_have_copy(all->notes, number_behind(at, " at 0x")))
+		return NONE_COPY;
 	if (share_mutex(side[0].held, side[1].held))
 		return NONE_LOCK;
 	for (i = 0; i < 2; i++) {
@@ -238,14 +250,6 @@ static enum report_none why_none(const struct reports *all, const char *text,
 }
 
 /* ---- whose bytes -------------------------------------------------------- */
-
-/* The number in hexadecimal digits behind the text; 0: there is none. */
-static unsigned long number_behind(const char *text, const char *what)
-{
-	const char *at = strstr(text, what);
-
-	return at ? strtoul(at + strlen(what), NULL, 16) : 0;
-}
 
 /* The block of the heap that the bytes are in; 0: they are in none. */
 static unsigned long find_block(const char *text)
@@ -278,6 +282,8 @@ static void read_race(const struct reports *all, const char *text,
 {
 	struct side side[2] = { 0 };
 
+	const char *first = at;
+
 	if (!read_side(at, &side[0]))
 		return;
 	find_label(all->notes, text, at, r);
@@ -285,7 +291,7 @@ static void read_race(const struct reports *all, const char *text,
 	at = strstr(at, "\n  Previous ");
 	if (at && read_side(at + 1, &side[1]))
 		side[1].is_fiber = name_of(text, &side[1], r->second);
-	r->none = why_none(all, text, side);
+	r->none = why_none(all, text, first, side);
 }
 
 bool report_read(const struct reports *all, const char *text, struct report *r)
@@ -333,8 +339,13 @@ static void advise(struct report *r)
 {
 	const size_t size = sizeof(r->advice);
 	char *to = r->advice;
+	unsigned port;
 
-	if (is_main(r->first) || is_main(r->second))
+	if (sscanf(r->label, "port %u of", &port) == 1)
+		snprintf(to, size,
+			 "tasks that get the value only read it; who changes "
+			 "it hands on one of its own with lkdf_pass()");
+	else if (is_main(r->first) || is_main(r->second))
 		snprintf(to, size,
 			 "lkdf_event_wait() or lkdf_scope_wait() before the "
 			 "main thread goes on");

@@ -15,6 +15,7 @@ enum report_none {
 	NONE_OWN, /* bytes of a thread's own, which fibers share */
 	NONE_STARTED, /* a thread that a body has started, but see --atomics */
 	NONE_COUNTED, /* what a last reference frees: its count orders that */
+	NONE_COPY, /* bytes of a reduction, of which each body has its own */
 	NONE_LIBRARY, /* a library whose own orders are not seen */
 	NR_NONE
 };

@@ -175,7 +175,8 @@ static void set_environment(const struct checking *c, unsigned long seed)
 	if (!c->has_tsan)
 		return;
 	setenv("LKDF_CHECK", c->o->is_atomics ? "atomics" : "yes", 1);
-	snprintf(text, sizeof(text), "%s%slog_path=%s/tsan:exitcode=0",
+	snprintf(text, sizeof(text),
+		 "%s%slog_path=%s/tsan:exitcode=0:suppress_equal_addresses=0",
 		 old ? old : "", old ? ":" : "", c->dir);
 	setenv("TSAN_OPTIONS", text, 1);
 }
