@@ -315,7 +315,7 @@ int lkdf_use_end(struct lkdf_ctx *c, unsigned use, bool untouched)
 		u->is_untouched = true;
 	if (untouched && c->frame)
 		values_untouched(c->frame, c->index, use);
-	use_leave(c->ex, u, 0, NULL);
+	uses_leave(c->ex, u);
 	runtime_show(c->ex);
 	return 0;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 #include "data/claim.h"
 
-#include "core/runtime.h"
-#include "data/var_check.h"
-
 #include <errno.h>
 #include <lkdf/task.h>
 #include <string.h>
@@ -311,13 +308,10 @@ bool claim_take(struct executor *ex, struct claim *c)
 void use_leave(struct executor *ex, struct use *u, int error,
 	       struct failure *failure)
 {
-	struct lkdf *rt = u->domain->rt; /* NULL in tests */
 	struct news n = { 0 };
 	struct claim *c = use_claim(u);
 
 	check(error <= 0);
-	if (unlikely(rt && rt->check))
-		var_tell(rt->check, u->var, u->turn);
 	u->is_given = true;
 	if (use_finish(u, error, failure, &n))
 		put_claim(c, 1);

@@ -116,7 +116,7 @@ void checked_hear_uses(struct check *ch, const struct claim *cl)
 			hear_use(ch, u);
 }
 
-/* A body has told the uses that it has given on, see use_leave(). */
+/* A body has told the uses that it has given on, see uses_leave(). */
 static void tell_uses_left(struct check *ch, const struct claim *cl)
 {
 	const struct use *u;

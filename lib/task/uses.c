@@ -421,6 +421,15 @@ int uses_begin(struct executor *ex, struct task *t, struct failure **failure)
 	return rc;
 }
 
+void uses_leave(struct executor *ex, struct use *u)
+{
+	struct check *ch = u->domain->rt->check;
+
+	if (unlikely(ch != NULL))
+		var_tell(ch, u->var, u->turn);
+	use_leave(ex, u, 0, NULL);
+}
+
 void uses_end_body(struct executor *ex, struct task *t)
 {
 	struct use *u, *after;
@@ -431,7 +440,7 @@ void uses_end_body(struct executor *ex, struct task *t)
 	for (u = t->claim->first; u; u = after) {
 		after = u->after;
 		if (u->flags & USE_WEAK && !u->is_given)
-			use_leave(ex, u, 0, NULL);
+			uses_leave(ex, u);
 	}
 }
 

@@ -50,6 +50,9 @@ int uses_enter(struct executor *ex, struct task *t);
  */
 int uses_begin(struct executor *ex, struct task *t, struct failure **failure);
 
+/* A body gives a use on before it ends. */
+void uses_leave(struct executor *ex, struct use *u);
+
 /* The body has ended and will spawn no more: weak uses are given on. */
 void uses_end_body(struct executor *ex, struct task *t);
 
