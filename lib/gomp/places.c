@@ -108,6 +108,14 @@ unsigned places_nr(void)
 	return places.nr;
 }
 
+bool places_failed(void)
+{
+	const struct settings *s = settings_get();
+
+	return s->env.bind == BIND_TRUE && !s->nr_binds && places_are_read() &&
+	       !places_nr();
+}
+
 int places_nr_cpus(void)
 {
 	return places_nr() ? places.nr_cpus : 0;

@@ -26,6 +26,12 @@ unsigned places_nr(void);
 /* libgomp is there, and reads the variables. */
 bool places_are_read(void);
 
+/*
+ * libgomp was given places that it could not make, as ll_caches where the
+ * kernel does not show caches. Without OMP_PROC_BIND it binds nothing then.
+ */
+bool places_failed(void);
+
 /* CPUs that the process had before its first thread was bound. 0: not bound. */
 int places_nr_cpus(void);
 

@@ -125,7 +125,8 @@ static struct pool *open_here(unsigned nr)
 		return NULL;
 	snprintf(options, sizeof(options), "workers=%u,%s%s", nr,
 		 settings_get()->options,
-		 places_nr() ? ",pin=no" : settings_get()->binding);
+		 places_nr() || places_failed() ? ",pin=no"
+						: settings_get()->binding);
 	places_widen();
 	rc = lkdf_open(options, &p->rt);
 	places_narrow();

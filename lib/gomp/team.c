@@ -27,6 +27,8 @@ struct team *team_start(void)
 	outside.cancels = settings_get()->cancels;
 	outside.nr_more = &outside.nr_below;
 	outside.env = settings_get()->env;
+	if (places_failed())
+		outside.env.bind = BIND_FALSE;
 	outside.env.device = theirs_device();
 	outside.env.allocator = theirs_allocator();
 	self->env = outside.env;
