@@ -143,9 +143,12 @@ static int is_late(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
+static atomic_int nr_child_runs;
+
 /* Returns an error of its own beside a child run whose deadline passes. */
 static int fail_beside_a_run(struct lkdf_ctx *c, void *arg)
 {
+	atomic_fetch_add(&nr_child_runs, 1);
 	must(lkdf_spawn_graph(c, *(struct lkdf_graph **)arg,
 			      ATTR(lkdf_run, .deadline_ns = 2000000)));
 	return -EDOM;
@@ -171,7 +174,8 @@ static uint64_t nr_runs(struct lkdf *rt)
 	return nr;
 }
 
-/* depth: child runs, one in the other. */
+/* depth: child runs, one in the other; fewer where the deadline of one is over
+ * before its task begins. */
 static const char *written_beside_runs(const char *options, int depth,
 				       bool waits)
 {
@@ -185,11 +189,12 @@ static const char *written_beside_runs(const char *options, int depth,
 	g[0] = graph_of(rt, is_late, NULL);
 	for (i = 1; i <= depth; i++)
 		g[i] = graph_of(rt, fail_beside_a_run, g[i - 1]);
+	atomic_store(&nr_child_runs, 0);
 	must(lkdf_graph_run(g[depth], NULL, NULL, waits ? &done : NULL));
 	if (waits)
 		is(lkdf_event_wait(done, -1), -EDOM,
 		   "the outer run has failed");
-	while (nr_runs(rt) <= (uint64_t)depth)
+	while (nr_runs(rt) <= (uint64_t)atomic_load(&nr_child_runs))
 		usleep(100);
 	for (i = 0; i <= depth; i++)
 		lkdf_graph_put(g[i]);
