@@ -48,7 +48,7 @@ static int follows(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Of two that get an address, one writes there. */
+/* Two tasks get one address, and this one writes there. */
 static int changes(struct lkdf_ctx *c, void *arg)
 {
 	int *const *in = lkdf_in(c, 0);
@@ -60,7 +60,7 @@ static int changes(struct lkdf_ctx *c, void *arg)
 	return 0;
 }
 
-/* Of two that see a value, one writes it. */
+/* Two tasks see one value, and this one writes it. */
 static int changes_value(struct lkdf_ctx *c, void *arg)
 {
 	int *const *in = lkdf_in(c, 0);

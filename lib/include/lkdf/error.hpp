@@ -17,7 +17,7 @@ include lkdf/lkdf.h and use the C calls"
 #include <system_error>
 #include <utility>
 
-// Of a parameter that the result refers to: clang warns where it ends first.
+// Marks a parameter that the result refers to: clang warns if it ends first.
 #if defined(__clang__) && defined(__has_cpp_attribute)
 #if __has_cpp_attribute(clang::lifetimebound)
 #define LKDF_BORROWED [[clang::lifetimebound]]

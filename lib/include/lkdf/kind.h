@@ -113,7 +113,7 @@ struct lkdf_kind_attr {
 	void (*drop)(void *arg);
 	const lkdf_drop_fn *out_drop; /* nr_out of them, each or NULL */
 	uint32_t nr_cpus; /* with TEAM: of its node; 0: all it has workers on */
-	uint32_t nr_tries; /* calls of a body that fails; 0 as 1: one */
+	uint32_t nr_tries; /* most calls of a failing body; 0 means 1 */
 };
 
 /* Attributes for one call, in C: LKDF_KIND(.name = "sum", .fn = sum). */
@@ -129,24 +129,24 @@ struct lkdf_kind_attr {
  *       or not, after the last use of its argument
  * @out: new kind, owned by the caller
  *
- * With impl what runs a task chooses the implementation: on a node that is its
- * fn, which stands in place of @a->fn, on a device its kernel. A task without a
- * place goes as that of lkdf_kind_create_kernel() does: to the device with the
- * fewest tasks among those that can run the kernel, and where there is none to
- * a worker, which calls fn. Without an implementation for nodes it ends with
- * -ENODEV there. on_cancel, LKDF_BLOCKING and LKDF_TEAM are not for kinds whose
- * impl has a kernel.
+ * With impl a kind has several implementations, and the place that runs a task
+ * chooses one: a node calls the fn of its implementation instead of @a->fn, a
+ * device runs the kernel. A task without a place goes to the device that has
+ * the fewest tasks of those that can run the kernel, as with
+ * lkdf_kind_create_kernel(). If there is no such device, a worker calls fn;
+ * without an implementation for nodes the task ends with -ENODEV. A kind whose
+ * impl has a kernel cannot have on_cancel, LKDF_BLOCKING or LKDF_TEAM.
  *
- * With nr_tries the library calls a body that fails again, at once and on the
- * same thread, until it succeeds or has been called so many times. The error of
- * the last try is the task's, and its text says how many tries there were. The
- * tries end early when the task is cancelled or its deadline is over; and with
- * a try that has called lkdf_then() or lkdf_hold(), or left a group open. The
- * children of a failed try end before the next try begins, which replaces their
- * errors. A body that is called again because it returned LKDF_AGAIN has all
- * its tries again. The next try finds what the failed one has left: data with
- * LKDF_RW as they are then, and no value that it owned or passed on. Operations
- * and kernels have one try.
+ * With nr_tries the library calls a failing body again, at once and on the same
+ * thread, until it succeeds or has been called so many times. The task ends
+ * with the error of the last try, whose text has the number of tries. The tries
+ * end early if the task is cancelled or its deadline is over, or if a try has
+ * called lkdf_then() or lkdf_hold() or left a group open. The children of a
+ * failed try end before the next try begins, and their errors are dropped. If a
+ * body returns LKDF_AGAIN, its next call has all tries again. A try finds what
+ * the failed one has left: data with LKDF_RW have what it wrote, and values
+ * that it owned or passed on are gone. The task keeps its tokens of a limit
+ * from the first try to the last. Operations and kernels have one try.
  *
  * LKDF_TEAM is for bodies that make threads of their own, as with OpenMP. Such
  * a body owns @nr_cpus CPUs of its node, or as many as there are workers there:

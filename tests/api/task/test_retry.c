@@ -88,10 +88,20 @@ static void a_body_is_called_until_it_succeeds(struct lkdf *rt)
 	}
 }
 
+/* Only its first try gives a text, which is not that of the last one. */
+static int speaks_once(struct lkdf_ctx *c, void *arg)
+{
+	struct flaky *f = arg;
+
+	if (!atomic_fetch_add(&f->nr_calls, 1))
+		return lkdf_fail(c, -EIO, "no disk");
+	return -EIO;
+}
+
 static void the_last_error_says_how_many_tries(struct lkdf *rt)
 {
 	struct flaky told = { .nr_fails = 99, .why = "no disk" };
-	struct flaky mute = { .nr_fails = 99 };
+	struct flaky mute = { .nr_fails = 99 }, once = { .nr_fails = 99 };
 	struct lkdf_kind *k = kind_of(rt, flaky, TRIES, 0);
 
 	is(call_in(rt, NULL, k, &told, 0), -EIO, "the error of the last try");
@@ -99,6 +109,12 @@ static void the_last_error_says_how_many_tries(struct lkdf *rt)
 	is(atomic_load(&told.nr_calls), 3, "as many calls");
 	is(call_in(rt, NULL, k, &mute, 0), -EIO, "an error without a text");
 	has(lkdf_errmsg(), "after 3 tries: Input/output error", "its text");
+	lkdf_kind_put(k);
+	k = kind_of(rt, speaks_once, TRIES, 0);
+	is(call_in(rt, NULL, k, &once, 0), -EIO,
+	   "a text of the first try only");
+	has(lkdf_errmsg(), "after 3 tries: Input/output error",
+	    "the last one has none");
 	lkdf_kind_put(k);
 }
 
