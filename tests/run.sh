@@ -22,6 +22,9 @@
 # These are seconds of an idle machine, as are the $TEST_TIMEOUT (1500) after which
 # a program without a watchdog is ended: see tests/watchdog.h.
 #
+# $TEST_UNTIL: seconds since 1970. A program that would begin later is not run, is
+# counted as one that is skipped, and is named before the last line.
+#
 # $LEFT_OUT: what the caller has left out, told before the last line; parts are
 # separated by semicolons.
 #
@@ -49,6 +52,11 @@ trap 'exit 1' HUP INT TERM
 now() {
 	read -r now _ </proc/uptime
 }
+
+# The same clock.
+now
+until=${TEST_UNTIL:+$((${now%.*} + TEST_UNTIL - $(date +%s)))}
+unset TEST_UNTIL
 
 # The facts that failed and what is said of them, five lines at most, and how a
 # program ended that has none.
@@ -92,10 +100,20 @@ wall_of() {
 	wall=$(($1 * (1 + load / cpus)))
 }
 
+# True, and says so, where the time is over before program $1 begins.
+is_too_late() {
+	[ -n "$until" ] || return 1
+	now
+	[ "${now%.*}" -ge "$until" ] || return 1
+	printf '  %-7s %s: the time is over\n' SKIP "$1"
+	echo "0 0 1 $now $now $1 late" >>"$lane.results"
+}
+
 # Says what became of the program; a line of results: passed, failed, skipped,
-# seconds, name.
+# from when to when, name.
 run_one() {
 	name=${1#"$build/"}
+	! is_too_late "$name" || return 0
 	limit=$(limit_of "$name")
 	wall_of "${TEST_TIMEOUT:-1500}"
 	now
@@ -187,7 +205,7 @@ remember_times() {
 	[ -d "$build" ] || return 0
 	cat "$build/usual" 2>/dev/null >"$work/before"
 	cat "$work"/*.results | awk '
-		FNR == NR { usual[$2] = $1; next }
+		FILENAME != "-" { usual[$2] = $1; next }
 		!$2 && $1 {
 			took = $5 - $4
 			left = usual[$6] * 9 / 10
@@ -209,6 +227,7 @@ cat "$work"/*.results | awk -v from="$start" -v to="$now" \
 	-v planned="$(($# + $(set -- $aside && echo $#)))" '
 	{ passed += $1; failed += $2; skipped += $3; took[NR] = $5 - $4 }
 	{ name[NR] = $6 }
+	$7 == "late" { nr_late++; late = late " " $6 }
 	END {
 		if (NR != planned) {
 			print "# " planned - NR " programs did not run"
@@ -222,7 +241,10 @@ cat "$work"/*.results | awk -v from="$start" -v to="$now" \
 			printf "# %7.1f s %s\n", took[max], name[max]
 			delete took[max]
 		}
-		printf "# %7.1f s in all, %d programs\n", to - from, NR
+		printf "# %7.1f s in all, %d programs\n", to - from, NR - nr_late
+		if (nr_late)
+			printf "# left out: %d, for the time was over:%s\n",
+			       nr_late, late
 		printf "%d passed, %d failed, %d skipped\n", passed, failed,
 		       skipped
 	}' >"$work/end"

@@ -174,7 +174,21 @@ else
 	echo "not ok $nr - what is left out is told: $got"
 	failed=1
 fi
-# What passes is known the next time, and a watchdog of minutes is one of seconds.
+# The time is over after the first of them.
+program slow 'sleep 2; echo ok 1; echo 1..1'
+got=$(BUILD=$dir TEST_UNTIL=$(($(date +%s) + 1)) "$run" "$dir/slow" "$dir/good" \
+	"$dir/bad" 2>&1 | grep -e 'left out' -e over -e passed)
+nr=$((nr + 1))
+if [ "$got" = "  SKIP    good: the time is over
+  SKIP    bad: the time is over
+# left out: 2, for the time was over: good bad
+1 passed, 0 failed, 2 skipped" ]; then
+	echo "ok $nr - programs are left out once the time is over, by name"
+else
+	echo "not ok $nr - programs are left out once the time is over: $got"
+	failed=1
+fi
+# What passes is known the next time, in a folder without times as in this, and a watchdog of minutes is one of seconds.
 if command -v "${CC:-cc}" >/dev/null; then
 	cat >"$dir/known.c" <<-'END'
 		#include "tests/tap.h"
@@ -197,6 +211,7 @@ if command -v "${CC:-cc}" >/dev/null; then
 	limit=300
 	TEST_SLACK=1 HANG_DEBUGGER=none
 	export TEST_SLACK HANG_DEBUGGER
+	rm "$dir/usual"
 	counts "a program is quick" "1 passed, 0 failed, 0 skipped" 0 "" known
 	got=$(BUILD=$dir TEST_TIMEOUT=300 "$run" "$dir/known" 2>&1)
 	unset TEST_SLACK HANG_DEBUGGER

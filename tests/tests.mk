@@ -132,8 +132,11 @@ deps: ## install the packages that building and testing need
 # itself, see check() in lib/base/util.h. Tests are compiled in half the time
 # without the optimizations, the library has them.
 ASAN := -fsanitize=address,undefined -fno-sanitize-recover=all
-ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(C_TESTS))
 C_TESTS = $(UNIT_TESTS) $(API_TESTS) $(CUDA_CHECK) $(ORACLES)
+# The oracles, and a half of the others by commit; ASAN_SHARE=0/1: all of them.
+ASAN_SHARE ?= $(shell tests/turn.sh 6 0/2 0/2 1/2)
+ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(ORACLES) \
+	$(call vm_share,$(ASAN_SHARE),$(filter-out $(ORACLES),$(C_TESTS))))
 # A part of the name of the tests to run.
 NAME ?=
 
@@ -144,7 +147,7 @@ else
 check: deps
 	$(Q)$(MAKE) $(JOBS) --no-print-directory CC=gcc BUILD=$(BUILD)/asan \
 		CFLAGS='-O1 -g -fno-omit-frame-pointer -DLKDF_DEBUG $(ASAN)' \
-		LDFLAGS='$(ASAN)' TEST_CFLAGS=-Og check-programs
+		LDFLAGS='$(ASAN)' TEST_CFLAGS=-Og $(ASAN_TESTS)
 	$(Q)$(MAKE) $(JOBS) --no-print-directory ALSO='$(ASAN_TESTS)' \
 		VM_BRIEF=$(if $(filter all,$(ONCE)),,1) check-built
 endif
@@ -206,8 +209,11 @@ ONCE_TESTS := $(if $(ONCE),tests/run_selftest.sh tests/vm/selftest.sh \
 	$(API_SH_TESTS) $(KMOD_SH_TESTS))
 # Of the system calls that test_refused* refuse; see tests/api/refused.h.
 REFUSED_SHARE ?= $(shell tests/turn.sh 8 0 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)/64
+# Of the compilers, examples and planted races of test_check*.sh.
+CHECK_SHARE ?= $(shell tests/turn.sh 9 0/2 0/2 1/2)
 ifeq ($(ONCE),all)
 REFUSED_SHARE := 0/1
+CHECK_SHARE := 0/1
 MC_SHARE := 0/1
 PLANTS_SHARE := 0/1
 MC_SECONDS := $(MC_SECONDS_LONG)
@@ -249,7 +255,9 @@ MAY_RUN_ASIDE = $(ONCE_ASIDE) $(filter $(SH_ASIDE),$(ONCE_TESTS)) $(ORACLES) \
 ASIDE = $(filter $(LONG),$(MAY_RUN_ASIDE)) $(filter-out $(LONG),$(MAY_RUN_ASIDE))
 
 # What a run leaves out is told with the command that runs it.
-LEFT_OUT = $(if $(ONCE),$(LEFT_OUT_ONCE)) $(if $(SINGLE),tests of one thread \
+LEFT_OUT = $(if $(ONCE),$(LEFT_OUT_ONCE)) $(if $(ALSO),$(if \
+	$(filter 0/1,$(ASAN_SHARE)),,tests other than share $(ASAN_SHARE) with the \
+	address sanitizer: make check ASAN_SHARE=0/1;)) $(if $(SINGLE),tests of one thread \
 	($(notdir $(SINGLE))): make check-built with the same and ONE_THREAD=;) \
 	$(if $(filter 0/1,$(TEST_SHARE)),,tests other than share $(TEST_SHARE): \
 	make check-built with the same and TEST_SHARE=0/1)
@@ -268,6 +276,7 @@ check-built: all $(LIMIT) $(LKDF_BENCH) $(TOUR_PROGRAMS) $(OUR_TESTS) $(ORACLES)
 		$(if $(VM_TESTS),vm-programs)
 	$(Q)$(VM_ENV) CC=$(CC) DUPES=$(BUILD)/examples/dupes \
 		MC_SHARE=$(MC_SHARE) MC_SECONDS=$(MC_SECONDS) REFUSED_SHARE=$(REFUSED_SHARE) \
+		CHECK_SHARE=$(CHECK_SHARE) \
 		PLANT_SHARE=$(PLANT_SHARE) PLANTS_SHARE=$(PLANTS_SHARE) ORACLE_BASE=$(ORACLE_BASE) \
 		ASIDE='$(ASIDE)' \
 		LEFT_OUT='$(strip $(LEFT_OUT))' tests/run.sh \

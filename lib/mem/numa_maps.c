@@ -175,8 +175,6 @@ static int take_line(struct numa_maps *m, const char *text, struct line *l)
 	l->word = text;
 	l->v.first = m->nr_shares;
 	rc = take_head(l);
-	if (!rc && m->nr && m->v[m->nr - 1].start >= l->v.start)
-		return -EBADMSG;
 	while (!rc && next_word(l))
 		rc = take_word(m, l);
 	return rc ? rc : finish_line(m, l);
@@ -201,6 +199,9 @@ int numa_maps_add(struct numa_maps *m, const char *line)
 		m->nr_shares = shares;
 		return rc;
 	}
+	/* A mapping that grows while the file is read is listed again. */
+	while (m->nr && m->v[m->nr - 1].start >= l.v.start)
+		m->nr--;
 	m->v[m->nr++] = l.v;
 	return 0;
 }

@@ -42,8 +42,9 @@ struct numa_maps {
 };
 
 /*
- * Appends one line; m is as before after an error.
- * Return: 0; -EBADMSG: damaged, or not above the line before; -ENOMEM.
+ * Adds one line; m is as before after an error. The kernel lists a mapping
+ * again that grows while the file is read: a line replaces those before it that
+ * begin at its start or behind it. Return: 0; -EBADMSG: damaged; -ENOMEM.
  */
 int numa_maps_add(struct numa_maps *m, const char *line);
 

@@ -98,6 +98,18 @@ int vma_add(struct vma_list *list, uint64_t start, uint64_t end,
 	return 0;
 }
 
+/*
+ * A mapping that changes while the file is read is listed again: what the later
+ * line has in common with earlier ones is the later one's.
+ */
+static void supersede(struct vma_list *list, uint64_t start)
+{
+	while (list->nr && list->v[list->nr - 1].start >= start)
+		list->nr--;
+	if (list->nr && list->v[list->nr - 1].end > start)
+		list->v[list->nr - 1].end = start;
+}
+
 static int take_line(void *u, char *line)
 {
 	struct reader *r = u;
@@ -108,8 +120,7 @@ static int take_line(void *u, char *line)
 	rc = vma_parse(line, &v, &name);
 	if (rc)
 		return rc;
-	if (r->list->nr && v.start < r->list->v[r->list->nr - 1].end)
-		return -EBADMSG;
+	supersede(r->list, v.start);
 	if (v.start >= r->end || v.start >= KERNEL_HALF)
 		return 1;
 	if (v.end <= r->start)

@@ -98,15 +98,43 @@ static void a_file_cut_short_is_damaged(void)
 	   "a file that is not there says so");
 }
 
-static void lines_out_of_order_are_damaged(void)
+/* The kernel lists a mapping again that grows while the file is read. */
+static void the_later_line_of_a_mapping_counts(void)
 {
-	struct numa_maps m = { 0 };
+	struct numa_maps m;
 
-	is(numa_maps_add(&m, "2000 default"), 0, "the first line");
-	is(numa_maps_add(&m, "2000 default"), -EBADMSG, "the same again");
-	is(numa_maps_add(&m, "1000 default"), -EBADMSG, "one below");
-	is(m.nr, 1, "neither counts");
+	read_fixture("changing", &m);
+	is(m.nr, 3, "three mappings in four lines");
+	is(on(&m, BASE, 0), 4096, "the one before is as it was");
+	is(on(&m, BASE + 0x4000, 0), 2 * 4096, "the later line, node 0");
+	is(on(&m, BASE + 0x4000, 1), 4096, "the later line, node 1");
+	is(numa_maps_find(&m, BASE + 0x4000)->bytes, 3 * 4096, "its sum");
+	is(numa_maps_find(&m, BASE + 0x10000)->bytes, 0, "the one behind");
+	is(numa_maps_add(&m, "100000003000 default"), 0,
+	   "one that grew downwards");
+	is(m.nr, 2, "takes the place of those behind its start");
 	numa_maps_fini(&m);
+}
+
+static void mappings_that_change_do_not_overlap(void)
+{
+	static const uint64_t expect[][2] = {
+		{ 0, 0x2000 },	      { 0x4000, 0x8000 },
+		{ 0x10000, 0x18000 }, { 0x18000, 0x20000 },
+		{ 0x2f000, 0x34000 },
+	};
+	struct vma_list l = { 0 };
+	size_t i;
+
+	is(vma_read(DIR "changing", 0, 0, UINT64_MAX, &l), 0, "maps are read");
+	is(l.nr, 5, "five mappings in eight lines");
+	for (i = 0; i < 5 && i < l.nr; i++) {
+		is(l.v[i].start - BASE, expect[i][0], "start of mapping %zu",
+		   i);
+		is(l.v[i].end - BASE, expect[i][1], "end of mapping %zu", i);
+	}
+	has(l.names + l.v[1].name, "[heap]", "the later name");
+	vma_fini(&l);
 }
 
 /* Calls fn for each line of the file, cut at each length too if asked. */
@@ -235,7 +263,8 @@ int main(void)
 	policies_with_blanks_are_read();
 	reading_stops_at_the_end_of_the_range();
 	a_file_cut_short_is_damaged();
-	lines_out_of_order_are_damaged();
+	the_later_line_of_a_mapping_counts();
+	mappings_that_change_do_not_overlap();
 	damaged_lines_are_refused_whole();
 	damaged_bytes_do_no_harm();
 	maps_tell_ends_and_names();
