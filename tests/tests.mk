@@ -141,7 +141,7 @@ ASAN_TESTS = $(patsubst $(BUILD)/%,$(BUILD)/asan/%,$(ORACLES) \
 NAME ?=
 
 ifneq ($(NAME),)
-check: ## all tests, about 13 minutes on two cores; NAME=test_solo SAN=thread: some
+check: ## all tests, about 15 minutes on two cores; NAME=test_solo SAN=thread: some
 	$(Q)$(MAKE) $(JOBS) --no-print-directory $(SAN_ARGS) check-named
 else
 check: deps

@@ -102,7 +102,7 @@ int vma_add(struct vma_list *list, uint64_t start, uint64_t end,
  * A mapping that changes while the file is read is listed again: what the later
  * line has in common with earlier ones is the later one's.
  */
-static void supersede(struct vma_list *list, uint64_t start)
+static void replace_from(struct vma_list *list, uint64_t start)
 {
 	while (list->nr && list->v[list->nr - 1].start >= start)
 		list->nr--;
@@ -120,7 +120,7 @@ static int take_line(void *u, char *line)
 	rc = vma_parse(line, &v, &name);
 	if (rc)
 		return rc;
-	supersede(r->list, v.start);
+	replace_from(r->list, v.start);
 	if (v.start >= r->end || v.start >= KERNEL_HALF)
 		return 1;
 	if (v.end <= r->start)
