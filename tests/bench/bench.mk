@@ -69,6 +69,19 @@ $(BENCH_ARMS): $(BENCH_DIR)/%: $(BUILD)/tool/tests/bench/%.o \
 	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) -L$(BUILD) -llkdf -lm \
 		-lpthread $(BPF_LIBS) $(CURSES_LIBS) -Wl,-rpath,'$$ORIGIN/../..'
 
+# Programs of many ranks in virtual time, and their tasks with StarPU-MPI.
+RANKS_DIR := $(BENCH_DIR)/ranks
+RANKS_OBJ := $(addprefix $(BUILD)/tool/tests/bench/ranks/,shape.o sim.o minimum.o)
+API_TESTS += $(RANKS_DIR)/test_ranks
+$(RANKS_DIR)/test_ranks $(RANKS_DIR)/ranks_sim: $(RANKS_DIR)/%: \
+		$(BUILD)/tool/tests/bench/ranks/%.o $(RANKS_OBJ)
+	$(call say,LD)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^
+.PHONY: bench-ranks
+bench-ranks: $(RANKS_DIR)/ranks_sim ## messages and virtual time of 16 to 1,024 ranks of MPI
+	$(Q)$<
+
 BENCH_CXX ?= g++
 BENCH_CXXFLAGS := -O2 -g -Wall -Wextra
 
@@ -194,6 +207,14 @@ $(BENCH_DIR)/peer_starpu_cl: tests/bench/peer_starpu_cl.c $(BENCH_HEADERS)
 		$$(pkg-config --cflags starpu-1.3 | \
 		sed 's/-I/-isystem /g') -lstarpu-1.3 -l:libOpenCL.so.1 -lm \
 		-lpthread,no libstarpu-dev or opencl-headers)
+
+# STARPU_COMM_STATS=1 mpirun -n 16 ranks_starpu cholesky
+$(RANKS_DIR)/ranks_starpu: $(addprefix tests/bench/ranks/,ranks_starpu.c shape.c shape.h)
+	$(call say,CC)
+	$(call try,gcc $(BENCH_CFLAGS) $(BENCH_CPPFLAGS) -o $@ $(filter %.c,$^) \
+		$$(pkg-config --cflags starpumpi-1.3 ompi-c | \
+		sed 's/-I/-isystem /g') $$(pkg-config --libs starpumpi-1.3 \
+		ompi-c),no libstarpu-dev or libopenmpi-dev)
 
 # The allocators: a program for any malloc, and the one that compares.
 $(BENCH_DIR)/alloc: $(BUILD)/tool/tests/bench/alloc.o
