@@ -58,6 +58,7 @@ struct lkdf_mpi {
 	struct lkdf *rt;
 	MPI_Comm comm;
 	int rank, size;
+	bool is_funneled; /* lkdf_mpi_wait() calls the poller, no worker does */
 	struct watch *watch; /* NULL: of no other rank */
 
 	/* Under lock. */
@@ -68,7 +69,7 @@ struct lkdf_mpi {
 	struct told *told; /* first_told .. nr_told - 1, in their order */
 	unsigned first_told, nr_told, told_room;
 	unsigned nr_under_way; /* requests and posts */
-	bool is_polled; /* the runtime has the poller */
+	bool is_polled; /* the runtime has the poller; never if funneled */
 
 	/* The poller's. */
 	MPI_Request *requests;

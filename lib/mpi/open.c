@@ -5,21 +5,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int check_threads(void)
+/* False: MPI allows calls by the main thread alone, and this is another one. */
+static bool is_allowed(int level)
+{
+	int is_main = 1;
+
+	if (level == MPI_THREAD_FUNNELED)
+		MPI_Is_thread_main(&is_main);
+	return is_main;
+}
+
+static int check_threads(bool *is_funneled)
 {
 	int has_begun = 0, level = MPI_THREAD_SINGLE;
 
 	MPI_Initialized(&has_begun);
 	if (has_begun)
 		MPI_Query_thread(&level);
-	if (level >= MPI_THREAD_SERIALIZED)
+	*is_funneled = level == MPI_THREAD_FUNNELED;
+	if (level >= MPI_THREAD_FUNNELED && is_allowed(level))
 		return 0;
-	fprintf(stderr,
-		"lkdf: mpi: %s: call MPI_Init_thread() with "
-		"MPI_THREAD_MULTIPLE or MPI_THREAD_SERIALIZED, and look at "
-		"what it provides\n",
-		has_begun ? "MPI was initialised for one thread"
-			  : "MPI is not initialised");
+	if (*is_funneled)
+		fprintf(stderr,
+			"lkdf: mpi: MPI was initialised for calls by the "
+			"main thread (MPI_THREAD_FUNNELED): call "
+			"lkdf_mpi_open() there\n");
+	else
+		fprintf(stderr,
+			"lkdf: mpi: %s: call MPI_Init_thread() with "
+			"MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED or "
+			"MPI_THREAD_FUNNELED, and look at what it provides\n",
+			has_begun ? "MPI was initialised for one thread"
+				  : "MPI is not initialised");
 	return -ENOTSUP;
 }
 
@@ -55,6 +72,7 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 		  const struct lkdf_mpi_attr *attr, struct lkdf_mpi **out)
 {
 	struct lkdf_mpi *m;
+	bool is_funneled;
 	uint32_t flags;
 	int rc;
 
@@ -64,13 +82,14 @@ int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 	flags = attr ? attr->flags : 0;
 	if (flags & ~LKDF_MPI_OUTLIVE)
 		return -EINVAL;
-	rc = check_threads();
+	rc = check_threads(&is_funneled);
 	if (rc)
 		return rc;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	m->rt = rt;
+	m->is_funneled = is_funneled;
 	m->last = &m->first;
 	pthread_mutex_init(&m->lock, NULL);
 	rc = join_ranks(m, comm, flags & LKDF_MPI_OUTLIVE);

@@ -250,7 +250,7 @@ int mpi_start(struct lkdf_mpi *m)
 {
 	int rc;
 
-	if (m->is_polled)
+	if (m->is_polled || m->is_funneled)
 		return 0;
 	/* The runtime calls the poller without a lock of its own. */
 	rc = lkdf_poll_add(m->rt, mpi_poll, m);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Programs of several ranks: ranks [single|serialized|huge|record|figures], or
- * ranks kill RANK wait|close|FACT.
- * Rank 0 prints facts.
+ * Programs of several ranks: ranks
+ * [single|funneled|serialized|huge|record|figures], or ranks kill RANK
+ * wait|close|FACT. Rank 0 prints facts.
  */
 #include "tests/mpi/ranks.h"
 #include "tests/threads.h"
 #include "tests/watchdog.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,9 +57,13 @@ void must(int rc, const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* While it is set, waits make progress with its requests. */
+static struct lkdf_mpi *funneled;
+
 int wait_and_put(struct lkdf_event e)
 {
-	return lkdf_event_wait(e, -1);
+	return funneled ? lkdf_mpi_wait(funneled, e, -1)
+			: lkdf_event_wait(e, -1);
 }
 
 unsigned char byte_of(int from, size_t i)
@@ -113,6 +118,92 @@ static void run_serialized(void)
 	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &m), "open");
 	posted(m);
 	must(lkdf_mpi_close(m), "close");
+	must(lkdf_close(rt), "close");
+}
+
+static void *open_elsewhere(void *rt)
+{
+	struct lkdf_mpi *m = NULL;
+
+	return (void *)(intptr_t)lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &m);
+}
+
+static void *wait_elsewhere(void *e)
+{
+	struct lkdf_event *event = e;
+
+	return (void *)(intptr_t)lkdf_mpi_wait(funneled, *event, 0);
+}
+
+static int elsewhere(void *(*fn)(void *u), void *u)
+{
+	pthread_t thread;
+	void *rc = NULL;
+
+	must(-pthread_create(&thread, NULL, fn, u), "thread");
+	pthread_join(thread, &rc);
+	return (int)(intptr_t)rc;
+}
+
+static int on_main(void *is_so)
+{
+	int is_main = 0;
+
+	MPI_Is_thread_main(&is_main);
+	*(int *)is_so = is_main;
+	return 0;
+}
+
+/* A body has the main thread call MPI, and others wait for the task. */
+static int post_from_body(struct lkdf_ctx *c, void *arg)
+{
+	(void)c;
+	return lkdf_mpi_post(funneled, on_main, *(int **)arg, NULL);
+}
+
+static void late_event(struct lkdf *rt)
+{
+	struct lkdf_event e, again;
+
+	must(lkdf_event_create(rt, 1, 0, &e), "event");
+	again = e;
+	fact(elsewhere(wait_elsewhere, &e) == -EPERM,
+	     "another thread is not to wait by MPI");
+	fact(lkdf_mpi_wait(funneled, e, 3000000) == 1,
+	     "an event that does not fire is pending after its time");
+	fact(lkdf_mpi_wait(funneled, e, 0) == 1, "and after none");
+	must(lkdf_event_signal(again, -ERANGE), "signal");
+	fact(lkdf_mpi_wait(funneled, e, 0) == -ERANGE, "its error comes");
+}
+
+/* The main thread calls MPI, while it waits by lkdf_mpi_wait(). */
+static void run_funneled(void)
+{
+	int is_main = -1, *at = &is_main;
+	struct lkdf_kind *k;
+	struct lkdf_event e;
+	struct lkdf *rt = NULL;
+
+	must(lkdf_open("workers=2", &rt), "open");
+	fact(elsewhere(open_elsewhere, rt) == -ENOTSUP,
+	     "another thread does not open");
+	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &funneled), "open");
+	late_event(rt);
+	k = make_kind(rt, "posts", post_from_body);
+	must(lkdf_submit(rt, NULL,
+			 &(struct lkdf_task){ .size = sizeof(struct lkdf_task),
+					      .kind = k,
+					      .arg = &at },
+			 &e),
+	     "submit");
+	must(wait_and_put(e), "wait");
+	must(lkdf_mpi_post(funneled, on_main, &is_main, &e), "post");
+	fact(lkdf_mpi_close(funneled) == -EBUSY,
+	     "a function is not called yet");
+	must(wait_and_put(e), "wait");
+	fact(is_main == 1, "functions run on the main thread");
+	posted(funneled);
+	must(lkdf_mpi_close(funneled), "close");
 	must(lkdf_close(rt), "close");
 }
 
@@ -328,6 +419,8 @@ int main(int argc, char **argv)
 		want = MPI_THREAD_SINGLE;
 	if (!strcmp(mode, "serialized"))
 		want = MPI_THREAD_SERIALIZED;
+	if (!strcmp(mode, "funneled"))
+		want = MPI_THREAD_FUNNELED;
 	MPI_Init_thread(&argc, &argv, want, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -336,6 +429,8 @@ int main(int argc, char **argv)
 		run_single();
 	else if (!strcmp(mode, "serialized"))
 		run_serialized();
+	else if (!strcmp(mode, "funneled"))
+		run_funneled();
 	else if (!strcmp(mode, "kill") && argc > 3)
 		run_kill(argv + 2);
 	else if (!strcmp(mode, "huge"))

@@ -122,6 +122,9 @@ for name in halo hand_out; do
 	ok $? "$name --help, $run"
 done
 facts 2 serialized
+for n in 1 2 4; do
+	facts $n funneled
+done
 facts 2 single
 grep -q 'lkdf: mpi: MPI was initialised for one thread: call MPI_Init_thread' \
 	"$dir/log"
@@ -164,6 +167,7 @@ elif pkg-config --exists mpich && command -v mpirun.mpich >"$dir/log"; then
 	example 4 'count what a sieve counts' hand_out 24
 	facts 2 single
 	facts 2 serialized
+	facts 2 funneled
 	# MPICH's own calls may fail before the library has seen it.
 	left_alone -disable-auto-cleanup 4 2 wait
 	ok $? "rank 2 of 4 is killed, and no other one hangs, $run"

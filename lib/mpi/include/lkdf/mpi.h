@@ -2,11 +2,13 @@
 /*
  * liblkdf-mpi: requests of MPI are events of a runtime. A program of several
  * ranks links it beside liblkdf and MPI; MPI is initialised by the program with
- * MPI_THREAD_MULTIPLE or MPI_THREAD_SERIALIZED.
+ * MPI_THREAD_MULTIPLE, MPI_THREAD_SERIALIZED or MPI_THREAD_FUNNELED.
  *
  * The runtime asks MPI for the requests, by lkdf_poll_add(): no thread waits in
  * MPI_Wait() while workers have work. With MPI_THREAD_SERIALIZED the program
  * makes its own calls of MPI by lkdf_mpi_post() while requests are under way.
+ * With MPI_THREAD_FUNNELED the main thread does all that, while it is in
+ * lkdf_mpi_wait().
  */
 #ifndef LKDF_MPI_H
 #define LKDF_MPI_H
@@ -66,9 +68,11 @@ int lkdf_mpi_options(MPI_Comm comm, char *text, size_t size);
  * are bound to, the rank with the lower number says so in a line on standard
  * error.
  *
- * Context: collective over @comm, one thread that is not in a body.
- * Return: 0; -ENOTSUP MPI was initialised for one thread, or not at all;
- * -EINVAL; -ENOMEM; -EIO MPI has failed.
+ * Context: collective over @comm, one thread that is not in a body; with
+ * MPI_THREAD_FUNNELED the main thread.
+ * Return: 0; -ENOTSUP MPI was initialised for one thread, or not at all, or
+ * this is not the main thread with MPI_THREAD_FUNNELED; -EINVAL; -ENOMEM; -EIO
+ * MPI has failed.
  */
 int lkdf_mpi_open(struct lkdf *rt, MPI_Comm comm,
 		  const struct lkdf_mpi_attr *attr, struct lkdf_mpi **out);
@@ -201,6 +205,29 @@ int lkdf_mpi_hold(struct lkdf_ctx *c, struct lkdf_mpi *m, MPI_Request *request,
  */
 int lkdf_mpi_post(struct lkdf_mpi *m, int (*fn)(void *u), void *u,
 		  struct lkdf_event *out);
+
+/**
+ * lkdf_mpi_wait() - wait for an event, and make progress with MPI meanwhile
+ * @m:          handle
+ * @e:          event, of this library or any other of the runtime
+ * @timeout_ns: >= 0, or -1 for ever
+ *
+ * With MPI_THREAD_FUNNELED only the main thread may call MPI. It does so in
+ * this call and nowhere else: here it asks for requests and calls the functions
+ * of lkdf_mpi_post(). Requests are not complete, and such functions are not
+ * called, while it waits in another way or computes. Between two looks it
+ * sleeps for at most 0.2 ms while requests are in progress, and for at most 1
+ * ms otherwise.
+ *
+ * With other levels of MPI the call is lkdf_event_wait().
+ *
+ * Context: any thread that is not in a body; with MPI_THREAD_FUNNELED the main
+ * thread.
+ * Return: as lkdf_event_wait(); -EINVAL no handle; -EPERM with
+ * MPI_THREAD_FUNNELED this is not the main thread, and the caller keeps the
+ * reference.
+ */
+int lkdf_mpi_wait(struct lkdf_mpi *m, struct lkdf_event e, int64_t timeout_ns);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

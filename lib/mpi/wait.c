@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
+#include "mpi/mpi.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* So many looks without a pause; then each eight pauses are twice as long. */
+#define NR_EAGER 32
+#define FIRST_NS 2000
+#define BUSY_NS 200000 /* requests are in progress */
+#define QUIET_NS 1000000
+
+static int64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+}
+
+/* How long to sleep after so many looks that have found nothing. */
+static int64_t pause_ns(const struct lkdf_mpi *m, unsigned nr_looks)
+{
+	int64_t most_ns = m->nr ? BUSY_NS : QUIET_NS, ns = FIRST_NS;
+
+	if (nr_looks < NR_EAGER)
+		return 0;
+	for (nr_looks -= NR_EAGER; nr_looks >= 8 && ns < most_ns; nr_looks -= 8)
+		ns *= 2;
+	return ns < most_ns ? ns : most_ns;
+}
+
+static int poll_until(struct lkdf_mpi *m, struct lkdf_event e,
+		      int64_t timeout_ns)
+{
+	int64_t end_ns = clock_ns() + timeout_ns, ns = 0, left_ns;
+	unsigned nr_looks = 0;
+	int rc;
+
+	for (;;) {
+		rc = lkdf_event_wait(e, ns);
+		if (rc != 1)
+			return rc;
+		nr_looks = mpi_poll(m) > 0 ? 0 : nr_looks + 1;
+		ns = pause_ns(m, nr_looks);
+		if (timeout_ns < 0)
+			continue;
+		left_ns = end_ns - clock_ns();
+		if (left_ns <= 0)
+			return lkdf_event_wait(e, 0);
+		ns = ns < left_ns ? ns : left_ns;
+	}
+}
+
+int lkdf_mpi_wait(struct lkdf_mpi *m, struct lkdf_event e, int64_t timeout_ns)
+{
+	int is_main = 0;
+
+	if (!m)
+		return -EINVAL;
+	if (!m->is_funneled || timeout_ns < -1)
+		return lkdf_event_wait(e, timeout_ns);
+	MPI_Is_thread_main(&is_main);
+	if (!is_main)
+		return -EPERM;
+	return poll_until(m, e, timeout_ns);
+}
