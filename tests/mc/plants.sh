@@ -45,7 +45,7 @@ row scope/test_pulse "a pulse wakes one of several" $pulse \
 row channel/test_channel "an end wakes one of several" $channel \
 	's/} while (e.slot);/} while (0);/'
 row channel/test_again "a woken one that waits elsewhere passes nothing on" \
-	$again '/^	note_body(a, t, c);/{n;s/pass_on/put_channel/}'
+	$again '/^	note_body(a, t, c);/{n;s/pass_on(a)/put_channel(\&a->woken)/}'
 row channel/test_channel "a value that is taken wakes no sender" $channel \
 	's/wake_waiter(ch, CHANNEL_ROOM);/(void)rc;/'
 

@@ -20,16 +20,17 @@ static int show(struct lkdf_ctx *c, void *name)
 	return 0;
 }
 
-static int start(struct lkdf *rt, struct lkdf_task *t, struct lkdf_data *x)
+static int start(struct lkdf *rt, const struct lkdf_task *t,
+		 struct lkdf_data *x)
 {
+	struct lkdf_task first = t[0], second = t[1];
 	int rc;
 
-	t->use = &(struct lkdf_use){ x, LKDF_WRITE, 0 };
-	rc = lkdf_submit(rt, NULL, t, NULL);
-	t++;
-	t->use = &(struct lkdf_use){ x, LKDF_READ, 0 };
+	first.use = &(struct lkdf_use){ x, LKDF_WRITE, 0 };
+	second.use = &(struct lkdf_use){ x, LKDF_READ, 0 };
+	rc = lkdf_submit(rt, NULL, &first, NULL);
 	if (!rc)
-		rc = lkdf_submit(rt, NULL, t, NULL);
+		rc = lkdf_submit(rt, NULL, &second, NULL);
 	return rc ? rc : lkdf_scope_wait(rt, NULL, -1);
 }
 
