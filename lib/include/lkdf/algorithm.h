@@ -2,11 +2,11 @@
 /*
  * Running sums, sorting and searching, on the calling thread and all workers.
  *
- * Each call is a loop or several, see loop.h, and may be made wherever
- * lkdf_for() may: on a thread of the program, in a body or a function of a
- * loop, and in a body of another runtime. It waits for its own blocks only. In
- * a body, and in a function of a loop, of the runtime it runs in the scope of
- * that body, so that a cancel of the scope ends it.
+ * Each call consists of one or more loops, see loop.h, and may be made where
+ * lkdf_for() may: on a thread of the program, in a body, in a function of a
+ * loop, and in a body of another runtime. It waits only for its own blocks. In
+ * a body, or a function of a loop, of the same runtime it runs in the scope of
+ * that body, so a cancel of the scope ends it.
  */
 #ifndef LKDF_ALGORITHM_H
 #define LKDF_ALGORITHM_H
@@ -38,7 +38,7 @@ struct lkdf_scan_attr {
 };
 
 /**
- * lkdf_scan() - running sums of a range
+ * lkdf_scan() - compute running sums of a range
  * @rt: runtime
  * @a:  borrowed; range, fn, write, join, acc and acc_bytes (1 .. 2^30) at least
  *
@@ -76,8 +76,8 @@ struct lkdf_sort_attr {
  * memory for as many elements again. compare gets addresses in the array or in
  * that memory, which is aligned to 64 bytes, and changes nothing.
  *
- * With a compare that contradicts itself the elements end in any order. The
- * call touches nothing outside the array all the same.
+ * If compare is inconsistent, the order of the elements is undefined, but the
+ * call never accesses memory outside the array.
  *
  * Context: as lkdf_for().
  * Return: 0; -EINVAL; -ECANCELED or the error with which the scope was
@@ -100,15 +100,16 @@ struct lkdf_find_attr {
 };
 
 /**
- * lkdf_find() - the first iteration of a range that is a hit
+ * lkdf_find() - find the first iteration of a range that is a hit
  * @rt: runtime
  * @a:  borrowed; range and fn at least
  * @at: receives its number; may be NULL
  *
- * Threads take blocks in the order of the range, of grain iterations (0: at
- * most 1024 blocks). Once there is a hit no thread begins a block behind it:
- * each may be in one, which it ends. The result is that of a plain loop: an
- * error behind the hit does not count, and the hit behind an error does not.
+ * Threads take blocks of grain iterations (0: at most 1024 blocks) in the order
+ * of the range. After a hit no thread begins a block of later iterations, but
+ * blocks that have begun run to their end. The result is the same as that of a
+ * sequential loop: an error after the first hit does not count, and neither
+ * does a hit after the first error.
  *
  * Context: as lkdf_for().
  * Return: 1 found; 0 not found; the error of @a->fn; as lkdf_for(). -ERANGE

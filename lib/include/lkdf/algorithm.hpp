@@ -224,8 +224,8 @@ O transform(const runtime &rt, I first, I last, O out, F &&fn,
 	return out + nr;
 }
 
-// The first element for which fn(element) is true, as std::find_if(); no block
-// behind it begins any more.
+// Finds the first element for which fn(element) is true, as std::find_if()
+// does. After a hit no block of later elements begins.
 template <class I, class F, class = detail::if_iterator<I>>
 I find_if(const runtime &rt, I first, I last, F &&fn,
 	  const loop_options &o = {})

@@ -71,8 +71,8 @@ template <class T> class array
 	{
 		return size_;
 	}
-	// On a thread, not in a body: copies the values behind all tasks
-	// submitted so far to a place for size() of them; waits. Throws the
+	// Waits for all tasks submitted so far and copies the size() values to
+	// an array. Call it on a thread, not in a body. Throws the
 	// error of the task that should have written them.
 	void read(T *to) const
 	{

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * All other public headers need this one: the opaque nouns, the event value,
- * the error text, and the names of errors, which calls return negative.
+ * All other public headers include this one. It declares the opaque types, the
+ * event value, the error text and, through errno.h, the error numbers.
  *
- * Conventions of the whole interface: 0 or a count on success, -errno on
- * failure with the reason in lkdf_errmsg(); out parameters come last and are
- * untouched on failure; attribute structs start with their own size, zero
- * means default, and what they point to is copied unless said otherwise. Flags
- * and modes that the library does not know, and a pad that is not 0, give
- * -EINVAL; those that it knows and has not built yet -EOPNOTSUPP.
- * Times are int64_t nanoseconds, -1 for ever; less than -1 gives -EINVAL.
- * "node" is a NUMA node.
+ * Conventions of the whole interface: calls return 0 or a count on success and
+ * a negative errno on failure; lkdf_errmsg() then has the reason. Out
+ * parameters come last and are untouched on failure. Attribute structs start
+ * with their own size; a field of 0 means the default; the library copies what
+ * they point to unless the comment says otherwise. An unknown flag or mode, or
+ * a pad that is not 0, gives -EINVAL. A known flag that this version does not
+ * support gives -EOPNOTSUPP. Times are int64_t nanoseconds; -1 means no limit,
+ * and less than -1 gives -EINVAL. "node" is a NUMA node.
  */
 #ifndef LKDF_BASE_H
 #define LKDF_BASE_H
@@ -35,14 +35,15 @@ struct lkdf_limit;
 struct lkdf_channel;
 struct lkdf_ctx;
 
-/* A completion that has happened or will; 16 bytes, passed by value. */
+/* A completion, past or future. A value of 16 bytes, passed by value. */
 struct lkdf_event {
 	void *slot;
 	uint64_t gen;
 };
 
 /*
- * No event: for calls that take one or none, and before an event is made.
+ * No event. Initialise variables with it, and pass it where an event is
+ * optional.
  */
 #ifdef __cplusplus
 #define LKDF_EVENT_NONE (lkdf_event())
@@ -78,8 +79,8 @@ unsigned lkdf_version(void);
  * lkdf_errmsg() - why the last call of this thread failed
  *
  * Context: any thread, does not block.
- * Return: text of this thread, "" if nothing failed; valid until its next
- * failing call. Never NULL.
+ * Return: the text, "" if no call of this thread has failed; never NULL. It is
+ * valid until the next call of this thread that fails.
  */
 const char *lkdf_errmsg(void);
 

@@ -90,7 +90,7 @@ template <class T> class channel
 		return told(lkdf_recv(c, get(), &value));
 	}
 
-	// No more values; error: 0, or what receivers are told then.
+	// Ends the channel; error: 0, or what receivers get at the end.
 	void end(int error = 0)
 	{
 		must(lkdf_channel_end(get(), error));

@@ -214,8 +214,8 @@ template <> struct promise<void> : promise_base {
 struct co_access;
 } // namespace detail
 
-// A coroutine that has not begun. A co_await, a fork or a start takes it
-// over; the end of one that none has taken is told on standard error, by name.
+// A coroutine that has not begun. A co_await, a fork or a start takes it over.
+// If it is destroyed before, the library prints its name on standard error.
 template <class T> class [[nodiscard]] co
 {
       public:
@@ -458,8 +458,9 @@ template <class T> future<T> start(runtime &rt, co<T> c)
 	return start(rt, w, std::move(c));
 }
 
-// A child's result, behind the next co_await lk::join. Its coroutine refers to
-// nothing that ends before the task: it goes on where its parent has thrown.
+// A child's result, valid after the next co_await lk::join. Its coroutine must
+// refer only to objects that exist until the task has ended, because it goes on
+// when its parent throws.
 template <class T> class [[nodiscard]] forked
 {
 	detail::handle_of<T> h_;

@@ -76,9 +76,9 @@ template <class T> class data
 	{
 		return d_.get();
 	}
-	// On a thread, not in a body: the value behind all tasks submitted so
-	// far; waits for them. Throws the error of the task that should have
-	// written it.
+	// Waits for all tasks submitted so far and returns the value. Call it
+	// on a thread, not in a body. Throws the error of the task that should
+	// have written it.
 	T read() const
 	{
 		void *p;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Devices: whatever works beside the CPUs and says when it is done. A kind may
- * be a kernel (code.h): the library launches its tasks on a device, no thread
- * waits for them, and the library carries the bytes of their data there and
- * back.
+ * A device executes work besides the CPUs and reports when it is done. If a
+ * kind is a kernel (code.h), the library launches its tasks on a device and
+ * copies their data there and back; no thread waits for them.
  *
- * A device is a table of functions, lkdf_place_register(). It is a place of
- * kind LKDF_PLACE_USER. Each device has one thread of the library, its
- * launcher, which the first task for the device makes; a launcher with nothing
- * to do sleeps.
+ * lkdf_place_register() adds a device, a table of functions, as a place of kind
+ * LKDF_PLACE_USER. The library has one thread for each device, the launcher,
+ * which it creates for the first task of the device and which sleeps when it is
+ * idle.
  */
 #ifndef LKDF_DEVICE_H
 #define LKDF_DEVICE_H
@@ -27,10 +26,10 @@ extern "C" {
 
 /* ---- devices as places -------------------------------------------------- */
 
-/* A field of 0, but node and memory, says that the device sets no limit. */
+/* In all fields except node and memory 0 means that the device has no limit. */
 struct lkdf_device_info {
 	uint32_t size, flags; /* flags: 0 */
-	char name[64]; /* what people call it */
+	char name[64]; /* name for users */
 	uint64_t memory; /* bytes; with LKDF_DEVICE_HOST_MEMORY 0 */
 	uint32_t nr_queues; /* for kernels, that make sense; 0: 1 */
 	uint32_t units, warp; /* multiprocessors, threads in step */
@@ -53,22 +52,23 @@ struct lkdf_device_info {
 };
 
 /**
- * lkdf_place_info() - what a device is
+ * lkdf_place_info() - get the properties of a device
  * @p:   place of a device
  * @out: size set by the caller
  *
- * The library asks the device once, at register.
+ * The library calls the device's info() once, at registration.
  *
  * Context: any thread, does not block.
- * Return: 0; -EINVAL not a place of a device, or size; -ENODEV it is lost.
+ * Return: 0; -EINVAL @p is not a device, or the size is wrong; -ENODEV the
+ * device is lost.
  */
 int lkdf_place_info(const struct lkdf_place *p, struct lkdf_device_info *out);
 
 /* ---- a user's device ---------------------------------------------------- */
 
 /*
- * An op stands for one thing that a device was given. The library recognises
- * an op that is done and does not follow it, until the runtime is closed.
+ * An op identifies one piece of work that the library gave a device. Until the
+ * runtime is closed the library recognises ops that are done.
  */
 struct lkdf_device_op {
 	void *slot;
@@ -76,27 +76,28 @@ struct lkdf_device_op {
 };
 
 /**
- * lkdf_device_done() - the device has done it
- * @op:  as the function of the device was given it
+ * lkdf_device_done() - report that a device has finished an op
+ * @op:  as passed to the function of the device
  * @err: 0 or a negative errno; -ENODEV: the device is lost with all it holds
  *
- * A lost device does not touch the host's memory any more once lose() has
- * returned, and the library calls nothing of it but lose() and stop().
+ * After a device is lost, the library calls only its lose() and stop(). When
+ * lose() has returned, the device must not access the host's memory any more.
  *
- * Context: any thread, also inside a function of the device; no signal handler.
- * Return: 0; -ESTALE it was done before; -EINVAL the slot is NULL, or err
- * positive; -EOWNERDEAD in a forked child.
+ * Context: any thread, also inside a function of the device, but not a signal
+ * handler.
+ * Return: 0; -ESTALE the op was done before; -EINVAL the slot is NULL, or @err
+ * is positive; -EOWNERDEAD in a forked child.
  */
 int lkdf_device_done(struct lkdf_device_op op, int err);
 
 /**
- * lkdf_device_failed() - the device has not done it, for this reason
- * @op:  as of lkdf_device_done()
+ * lkdf_device_failed() - report that an op has failed, with a reason
+ * @op:  as for lkdf_device_done()
  * @err: a negative errno, as there
- * @why: the driver's words, copied; they are in the text of the task's error.
- *       NULL: the error's name
+ * @why: the driver's message, copied; it becomes part of the text of the task's
+ *       error. NULL: the error's name
  *
- * Context: as of lkdf_device_done().
+ * Context: as for lkdf_device_done().
  * Return: as lkdf_device_done(); -EINVAL err is 0.
  */
 int lkdf_device_failed(struct lkdf_device_op op, int err, const char *why);
@@ -180,7 +181,7 @@ struct lkdf_kernel_needs {
 	uint32_t shared; /* bytes of a block, in the code */
 };
 
-/* Bytes that go to the device, or come from there. */
+/* A copy of bytes to the device, or from it. */
 struct lkdf_transfer {
 	void *host; /* upload only reads them; until the op is done */
 	void *device_ptr; /* as alloc gave it */
@@ -190,7 +191,7 @@ struct lkdf_transfer {
 			      * LKDF_LAUNCH_QUIET or 0 */
 };
 
-/* Bytes that go from one memory of the device to another, or within one. */
+/* A copy of bytes within the device. */
 struct lkdf_device_copy {
 	void *to; /* as alloc gave it */
 	uint64_t to_offset;
@@ -199,7 +200,7 @@ struct lkdf_device_copy {
 	uint64_t bytes; /* the two do not overlap */
 };
 
-/* Bytes of the device that are to have one value. */
+/* Bytes of the device to set to one value. */
 struct lkdf_device_fill {
 	void *device_ptr; /* as alloc gave it */
 	uint64_t offset, bytes;
@@ -207,9 +208,10 @@ struct lkdf_device_fill {
 };
 
 /*
- * A piece: launches of a sealed graph that the device is given by one call, and
- * again in each later run. The library cuts the graph by its edges alone, so
- * the launches and their order stay; values and addresses may change.
+ * A piece is a sequence of launches of a sealed graph that the library gives
+ * the device in one call, and again in each later run. The pieces depend only
+ * on the graph's edges, so the launches and their order stay the same; values
+ * and addresses may change.
  */
 struct lkdf_piece {
 	uint32_t size, nr; /* nr: launches, constant */
@@ -217,21 +219,21 @@ struct lkdf_piece {
 };
 
 /*
- * The functions of a device. Those that return int return 0 or a negative
- * errno; a function that was given an op and returns an error does not call
- * lkdf_device_done() for it, and with -ENODEV it says that the device is lost.
- * The launcher of the device makes the calls, one at
- * a time, but where a function says otherwise; in serial mode (option serial)
- * the threads that run tasks do, one at a time. Queue 0 is for upload, copy and
- * fill, queue 1 for fetch, queues 2 to 1 + nr_queues are for kernels. All
- * functions may be NULL but info, launch and stop; a device without
- * LKDF_DEVICE_HOST_MEMORY has alloc, free, upload and fetch, too. The library
- * gives an op only after all ops that it depends on are done, so a device need
- * not keep any order. To one with LKDF_DEVICE_ORDERED it gives kernels of
- * graphs that depend on each other one behind the other, in one queue, and,
- * where queue_copy_bytes of the device allows it, the uploads, launches and
- * fetches of one task as well. An op behind one that fails in there may fail or
- * be done, and the library does not use the bytes that it writes.
+ * The functions of a device. A function that returns int returns 0 or a
+ * negative errno; -ENODEV means that the device is lost. A function that
+ * returns an error must not call lkdf_device_done() for its op. The launcher of
+ * the device makes the calls, one at a time, unless a comment says otherwise;
+ * in serial mode (option serial) the threads that run tasks make them, one at a
+ * time. Queue 0 is for upload, copy and fill, queue 1 for fetch, queues 2 to 1
+ * + nr_queues are for kernels. info, launch and stop are required; without
+ * LKDF_DEVICE_HOST_MEMORY also alloc, free, upload and fetch. All others may be
+ * NULL. The library gives a device an op only when all ops that it depends on
+ * are done, so the device may execute its ops in any order. Exception: to a
+ * device with LKDF_DEVICE_ORDERED the library gives dependent kernels of a
+ * graph one after another, in one queue, and, if queue_copy_bytes permits it,
+ * also the uploads, launches and fetches of one task. If such an op fails,
+ * later ones in the queue may fail or succeed; the library does not use the
+ * bytes that they write.
  */
 struct lkdf_device_ops {
 	uint32_t size, flags; /* enum lkdf_device_flag */
@@ -354,20 +356,18 @@ struct lkdf_device_ops {
 /**
  * lkdf_place_register() - add a device
  * @rt:  runtime
- * @ops: copied; name, and info, launch and stop at least
- * @dev: handed to the functions; the runtime's until stop()
- * @out: place of the device, which belongs to the runtime and lives until it
- *       closes
+ * @ops: functions, copied; name, info, launch and stop are required
+ * @dev: first argument of the functions; must stay valid until stop()
+ * @out: place of the device, owned by the runtime and valid until it closes
  *
- * The call makes no thread and does not call start: the first task for the
- * device does both. The option device_queues bounds the queues for kernels.
- * Where the system has no thread now, kernels wait, and the library tries
- * again.
+ * The call makes no thread and does not call start(): the first task for the
+ * device does both. Option device_queues limits the queues for kernels. If the
+ * system has no more threads, kernels wait, and the library tries again.
  *
  * Context: any thread; calls info().
- * Return: 0; -EINVAL a function is missing, by name; -EEXIST dev is registered
- * under that name; -ENOSPC LKDF_MAX_DEVICES; what info returned; -ENOMEM;
- * -EOWNERDEAD in a forked child.
+ * Return: 0; -EINVAL a function is missing, lkdf_errmsg() names it; -EEXIST
+ * @dev is registered under that name; -ENOSPC the runtime has LKDF_MAX_DEVICES;
+ * errors of info(); -ENOMEM; -EOWNERDEAD in a forked child.
  */
 int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 			void *dev, struct lkdf_place **out);
@@ -375,28 +375,28 @@ int lkdf_place_register(struct lkdf *rt, const struct lkdf_device_ops *ops,
 /* ---- bytes -------------------------------------------------------------- */
 
 /**
- * lkdf_copy() - copy between any memories
+ * lkdf_copy() - copy bytes between any memories
  * @rt:    runtime
- * @s:     scope that the copy is a task of; NULL: the root
+ * @s:     scope of the copy; NULL: the root
  * @to:    host memory, or within memory of a device (lkdf_alloc())
  * @from:  likewise; the two do not overlap
  * @bytes: any number; 0 is done at once
  * @done:  receives an event; NULL: the call waits
  *
- * Between memories of the host, up to the option copy_inline_kib, it is done
- * when the call returns. Otherwise it is a task with the name "lkdf.copy" that
- * keeps no thread waiting: nothing orders it but @done and the end of the
- * scope. Both memories stay until then; of a device's block that lkdf_free()
- * takes back meanwhile the memory is free when the copy is done. Within one
- * device the bytes stay there, where the device has copy(); else, and between
- * two devices, they go by way of the host. A cancel of the scope stops a copy
- * that has not begun, and no other one.
+ * A copy in memory of the host of up to option copy_inline_kib is done when the
+ * call returns. Any other copy is a task with the name "lkdf.copy", for which
+ * no thread waits. Both memories must exist until @done fires or the scope has
+ * ended; if the program frees a block of a device before, the library frees its
+ * memory after the copy. Within a device copy() is used, if there is one;
+ * otherwise, and between devices, the bytes go through the host. A cancel of
+ * the scope only stops a copy that has not begun.
  *
- * Context: any thread, in a body with @done or where it is done at once.
- * Return: 0, or without @done the copy's error; -EINVAL beyond the end of a
- * block, in a block that was freed, or the two overlap; -EDEADLK in a body
- * without @done; -ENOMEM; -ENODEV the device is lost; -ECANCELED the scope is;
- * what upload, fetch or copy returned.
+ * Context: any thread; in a body only with @done, or if the copy is done at
+ * once.
+ * Return: 0, or without @done the copy's error; -EINVAL a range exceeds its
+ * block, a block was freed, or the ranges overlap; -EDEADLK in a body without
+ * @done; -ENOMEM; -ENODEV the device is lost; -ECANCELED the scope is
+ * cancelled; errors of the device's upload, fetch or copy.
  */
 int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 	      uint64_t bytes, struct lkdf_event *done);
@@ -404,7 +404,7 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
 /* ---- queues and events of the program's own ----------------------------- */
 
 /**
- * lkdf_place_from_queue() - a queue of the program's own as a place
+ * lkdf_place_from_queue() - make a place from a queue of the program
  * @p:     place of a device
  * @queue: cl_command_queue, CUstream or cudaStream_t, or what the device's
  *         adopt takes; the program's until lkdf_close(), which it outlives.
@@ -414,30 +414,31 @@ int lkdf_copy(struct lkdf *rt, struct lkdf_scope *s, void *to, const void *from,
  * @out:   place of the same sort of device, whose kernels all go to that queue;
  *         it belongs to the runtime and lives until it closes
  *
- * Kernels of the place come behind all that the program has given the queue
- * before. The place is a device of its own: it has a launcher, copies of data
- * and a number, and may take as much memory as @p may. An OpenCL queue
- * keeps its order, and the place uses its context.
+ * Kernels of the place run after all work that the program has put into the
+ * queue before. The place is a separate device, with its own launcher, number
+ * and copies of data, and the same limit of memory as @p. An OpenCL queue must
+ * be in-order; the place uses its context.
  *
  * Context: any thread; calls adopt and info.
- * Return: 0; -EINVAL @p is no device, or the queue is of another one or does
- * not keep its order; -EOPNOTSUPP the device has no adopt; as
+ * Return: 0; -EINVAL @p is not a device, or the queue is of another device or
+ * out-of-order; -EOPNOTSUPP the device has no adopt(); errors of
  * lkdf_place_register().
  */
 int lkdf_place_from_queue(struct lkdf_place *p, void *queue,
 			  struct lkdf_place **out);
 
 /**
- * lkdf_event_from_device() - an event that fires when one of a device has come
+ * lkdf_event_from_device() - make an event that fires when an event of a device
+ * has completed
  * @p:     place of a device
  * @event: cl_event, CUevent, or what the device's watch takes; the program's,
  *         until it has come
  * @out:   event with one reference, dropped by lkdf_event_wait() or
  *         lkdf_event_put(); untouched on failure
  *
- * So tasks start after work that the program has given the device itself. The
- * event has the error of the device's. When the runtime closes before the
- * device's event has come, it fires with -ECANCELED.
+ * With it tasks start after work that the program has given the device itself.
+ * The event has the error of the device's event. If the runtime closes before
+ * the device's event has completed, the event fires with -ECANCELED.
  *
  * Context: any thread, bodies included, does not block; calls watch.
  * Return: 0; -EINVAL @p is no device, @event or @out is NULL; -EOPNOTSUPP the
@@ -464,13 +465,14 @@ struct lkdf_library_attr {
 };
 
 /**
- * lkdf_place_library() - one handle of a library for each queue of a device
+ * lkdf_place_library() - make one handle of a library for each queue of a
+ * device
  * @p: place of a device
- * @a: attributes; create at least
+ * @a: attributes; create is required
  *
- * Handles of libraries such as cuBLAS, cuSOLVER and cuFFT belong to one queue,
- * and work of several queues at a time wants several. A queue gets its handle
- * when work of it asks first.
+ * A handle of a library such as cuBLAS, cuSOLVER or cuFFT belongs to one queue,
+ * so several queues need several handles. The library calls create for a queue
+ * when its work first calls lkdf_library().
  *
  * Context: any thread, does not block.
  * Return: the library's number at that place, from 0 on; -EINVAL @p is no
@@ -480,7 +482,7 @@ struct lkdf_library_attr {
 int lkdf_place_library(struct lkdf_place *p, const struct lkdf_library_attr *a);
 
 /**
- * lkdf_library() - the handle of the queue that enqueue() gives work to
+ * lkdf_library() - get the handle of a library for the queue of enqueue()
  * @c:       context of enqueue()
  * @library: as lkdf_place_library() returned it
  * @handle:  receives it

@@ -2,7 +2,7 @@
 /*
  * The two layouts that outlive a process: the memfd "lkdf:stats", in the byte
  * order of the machine, and the file *.lkdf, little-endian. Documentation/
- * trace-format.rst tells what the fields mean and what a reader may rely on.
+ * trace-format.rst says what the fields mean and what a reader may rely on.
  * Take every number found there as hostile. This header declares no functions.
  */
 #ifndef LKDF_FORMAT_H
@@ -372,7 +372,7 @@ enum lkdf_probed_record {
 	LKDF_PROBED_PROBE = 1, /* the probe came, changed, or ended */
 	LKDF_PROBED_THREAD = 2, /* counts of the thread of an executor */
 	LKDF_PROBED_WORD = 3, /* counts of a futex word in bodies of a kind */
-	LKDF_PROBED_PLACE = 4, /* where a futex word lies */
+	LKDF_PROBED_PLACE = 4, /* where a futex word is */
 	LKDF_PROBED_PREEMPTOR = 5, /* got the CPU of such a thread */
 	LKDF_PROBED_STACK = 6, /* callers of such a thread, in a body */
 	LKDF_PROBED_WAKER = 7, /* ended sleeps in a futex word */

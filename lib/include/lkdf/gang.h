@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A gang: one function on several threads at a time, with barriers, as SPMD
- * programs and the parallel regions of OpenMP are written. Member 0 is the
- * thread that runs the gang, members 1, 2, ... are workers 1, 2, ... of the
- * runtime, the same threads each time, so variables of threads keep their
- * values from run to run. Members spawn tasks as any body does, and run them
- * while they wait in a barrier.
+ * A gang runs one function on several threads at the same time, with barriers,
+ * as in SPMD programs and parallel regions of OpenMP. Member 0 is the thread
+ * that runs the gang; members 1, 2, ... are workers 1, 2, ... of the runtime,
+ * the same threads each time, so thread-local variables keep their values from
+ * run to run. Members spawn tasks as other bodies do, and run them while they
+ * wait in a barrier.
  */
 #ifndef LKDF_GANG_H
 #define LKDF_GANG_H
@@ -28,11 +28,11 @@ typedef void (*lkdf_gang_fn)(struct lkdf_ctx *c, unsigned num, void *u);
  * @rt:  runtime, borrowed; must outlive the gang
  * @out: new gang, owned by the caller; untouched on failure
  *
- * The gang takes the seat of worker 0 until lkdf_gang_put(): the thread of
- * worker 0 sleeps, and threads that run the gang stand in for it. Between two
- * runs the runtime has one worker less: what is submitted then waits for the
- * next run where that was the only one, as lkdf_why() says. With the option
- * substitutes these run it. A runtime has one gang at a time.
+ * Until lkdf_gang_put() the thread of worker 0 sleeps, and the thread that runs
+ * the gang acts as worker 0. So between two runs the runtime has one worker
+ * less. If it was the only one, tasks wait for the next run, as lkdf_why()
+ * says, unless option substitutes provides other threads. A runtime has one
+ * gang at a time.
  *
  * Context: any thread but one in a body of @rt; waits for the body that worker
  * 0 is in.
@@ -43,15 +43,14 @@ typedef void (*lkdf_gang_fn)(struct lkdf_ctx *c, unsigned num, void *u);
 int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
 
 /**
- * lkdf_gang_resize() - set how many workers run members and their tasks
+ * lkdf_gang_resize() - set the number of members of later runs
  * @g:  gang
  * @nr: 1 .. lkdf_nr_workers() without substitutes, as many as at first
  *
- * Workers @nr and up sleep from now on, as worker 0 does, until a later call
- * asks for more of them or the gang is given back: tasks of the members run on
- * the members' threads alone. With a size of 1 the runtime has no worker from
- * one run to the next, as lkdf_gang_create() tells. Where the size is @nr
- * already the call is cheap.
+ * Workers with the number @nr and higher sleep until a later call increases the
+ * size or the gang is put, so tasks of members run only on threads of members.
+ * With a size of 1 the runtime has no worker between two runs, see
+ * lkdf_gang_create(). If the size is @nr already, the call is cheap.
  *
  * Context: any thread but one in a body of the gang's runtime; waits for the
  * bodies that workers @nr and up are in.
@@ -62,15 +61,15 @@ int lkdf_gang_create(struct lkdf *rt, struct lkdf_gang **out);
 int lkdf_gang_resize(struct lkdf_gang *g, unsigned nr);
 
 /**
- * lkdf_gang_name() - say what the next runs are
+ * lkdf_gang_name() - name the next runs
  * @g:    gang
  * @name: copied, 63 bytes of it
  *
- * Tools show members of the runs from now on as bodies of that name, as they
- * show other bodies by the name of their kind; without a name it is "gang". A
- * gang knows 384 names, further ones are "gang" again.
+ * Tools show members of later runs as bodies with this name instead of "gang".
+ * A gang can have 384 different names; a run with a further one is shown as
+ * "gang".
  *
- * Context: as lkdf_gang_run(); nobody runs the gang.
+ * Context: as lkdf_gang_run(), while the gang does not run.
  * Return: 0; -EINVAL; -EBUSY a thread runs the gang; -ENOMEM; -EOWNERDEAD in a
  * forked child.
  */
@@ -83,10 +82,9 @@ int lkdf_gang_name(struct lkdf_gang *g, const char *name);
  * @fn: called once on each member
  * @u:  given to each call
  *
- * Returns when all calls have, and all tasks that they spawned have ended.
- * A member's worker begins once the body that it is in ends. Until its member
- * has begun it takes no other task, so what members make finds each thread as
- * its member has set it up.
+ * The call returns when all calls of @fn have returned and all tasks that they
+ * spawned have ended. The worker of a member first ends the body that it runs,
+ * then begins with @fn; in between it takes no other task.
  *
  * Context: any thread but one in a body of the gang's runtime; in a body of
  * another runtime, too. A gang has one run at a time.
@@ -100,10 +98,10 @@ int lkdf_gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
  * lkdf_gang_barrier() - wait for all members, and for the tasks of this one
  * @c: context of a member, not of a task that it has spawned
  *
- * The member first joins its children. Until all members of the run are here
- * its thread runs whatever tasks of the runtime are ready, on top of the
- * member's stack, so a member holds no locks here that tasks take. Each member
- * sees afterwards what all members did before.
+ * The member first joins its children. Until all members of the run have called
+ * this, its thread runs any ready tasks of the runtime, on the member's stack.
+ * So a member must not hold locks here that tasks take. Afterwards each member
+ * sees all writes that the members made before.
  *
  * Context: a function that lkdf_gang_run() has called.
  * Return: 0, or the first error of its children; -EINVAL the context is no
@@ -112,14 +110,14 @@ int lkdf_gang_run(struct lkdf_gang *g, unsigned nr, lkdf_gang_fn fn, void *u);
 int lkdf_gang_barrier(struct lkdf_ctx *c);
 
 /**
- * lkdf_gang_drop() - come to no barrier of this run any more
+ * lkdf_gang_drop() - leave the barriers of this run
  * @c: context of a member, not of a task that it has spawned
  *
- * Barriers of the run wait for the other members only, as after
- * std::barrier::arrive_and_drop(): the one at which others wait already, too.
- * So a member that gives up early releases them. It calls neither this nor
- * lkdf_gang_barrier() again before its function returns. The run still waits
- * for its tasks.
+ * From now on barriers of the run do not wait for this member, including a
+ * barrier at which others wait already, as after
+ * std::barrier::arrive_and_drop(). A member that ends early calls it to release
+ * the others. It must not call this or lkdf_gang_barrier() again in this run.
+ * The run still waits for its tasks.
  *
  * Context: a function that lkdf_gang_run() has called.
  * Return: 0; -EINVAL the context is no member's.
@@ -127,10 +125,10 @@ int lkdf_gang_barrier(struct lkdf_ctx *c);
 int lkdf_gang_drop(struct lkdf_ctx *c);
 
 /**
- * lkdf_gang_put() - give a gang back
- * @g: gang, or NULL; nobody runs it
+ * lkdf_gang_put() - free a gang
+ * @g: gang that does not run, or NULL
  *
- * Context: any thread; worker 0 goes back to work.
+ * Context: any thread; worker 0 runs tasks again.
  */
 void lkdf_gang_put(struct lkdf_gang *g);
 

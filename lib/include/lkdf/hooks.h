@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A table of functions in a library of a tool: the option hooks (LKDF_HOOKS)
- * names the library, which exports the table as the object lkdf_hooks. A
- * runtime calls them at the begin and the end of bodies, of loops, of kernels
- * of devices and of copies, and for blocks of memory. A program with raised
- * rights, those of somebody else (AT_SECURE) or of a process that is not
- * dumpable, ignores the variable and refuses the option with -EPERM.
+ * Hooks let a tool observe a runtime. The tool is a shared library that exports
+ * a table of functions as the object lkdf_hooks; option hooks (LKDF_HOOKS)
+ * names the library. The runtime calls the functions when bodies, loops,
+ * kernels of devices and copies begin and end, and for blocks of memory. In a
+ * program with raised rights (setuid, AT_SECURE, or a process that is not
+ * dumpable) the library ignores the variable and refuses the option with
+ * -EPERM.
  *
- * A function runs on the thread that does the thing, inside the call: it has
- * to be short and may not call lkdf. lkdf waits for nothing because of a hook:
- * what was started goes on while it runs, and there are no fences around it.
- * A function that is NULL is not called. The idea and its rows are those of
- * the Kokkos tools, without their fences.
+ * A function runs on the thread that performs the action: keep it short, and do
+ * not call lkdf in it. The runtime inserts no waits or fences for hooks: other
+ * work goes on while a function runs. A NULL function is not called. The table
+ * is modelled on that of the Kokkos tools, without their fences.
  */
 #ifndef LKDF_HOOKS_H
 #define LKDF_HOOKS_H
@@ -25,10 +25,11 @@ extern "C" {
 #define LKDF_HOOKS_VERSION 1u
 
 /**
- * struct lkdf_hooks - what a tool wants to be told
+ * struct lkdf_hooks - the functions of a tool
  * @size:       sizeof(struct lkdf_hooks) as the tool was compiled
  * @version:    LKDF_HOOKS_VERSION; another one is refused when a runtime opens
- * @open:       a runtime opens; what it returns is u of the others
+ * @open:       a runtime opens; the returned pointer is u of the other
+ *              functions
  * @close:      the runtime is closed; the last call with this u
  * @loop_begin: lkdf_for(), lkdf_reduce() and their kin: label as the loop's
  *              name or the function called, id used once in the runtime, the

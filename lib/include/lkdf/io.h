@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Tasks whose work is an operation of the system: read, write, open, poll and
- * the like. While it is under way no worker waits for it; when it is over the
- * kind's function runs with its result, and then the task ends.
+ * Tasks that are system calls: read, write, open, poll and others. No worker
+ * waits for the operation. When it is over, the kind's function runs with its
+ * result, and then the task ends.
  *
  * The argument of such a task is a struct lkdf_io, copied like any argument.
  * Each operation takes these fields, beside op and size:
@@ -28,26 +28,26 @@
  *	               the task starts; user_data is the library's. -EOPNOTSUPP
  *	               where the option io is not a ring
  *
- * READ, WRITE, READV, WRITEV and SEND go on until all is done or the end of
- * the file, unless SOME is set; RECV ends with what came first, unless how has
- * MSG_WAITALL. The library repeats a call that was interrupted or
- * would block.
+ * READ, WRITE, READV, WRITEV and SEND transfer all bytes, or up to the end of
+ * the file, unless SOME is set. RECV ends with the first bytes, unless how has
+ * MSG_WAITALL. The library repeats a call that was interrupted or would block.
  *
- * In a graph a task that reads, writes or closes, whose kind has no function,
- * goes to a ring together with the one task that comes after it, if that waits
- * for nothing else, and is such a task, or an FSYNC, FALLOCATE, STATX, RENAMEAT
- * or UNLINKAT; and so on, up to eight. The kernel goes from one operation to
- * the next by itself; results and errors are those of operations one by one. A
- * task of such a chain has no uses, no limits, no LKDF_ALWAYS and no width less
- * than the graph's runs in flight, and the graph has no places.
+ * In a graph the library submits up to eight operations that follow one another
+ * as one chain, and the kernel runs them without the library. Results and
+ * errors are the same as without a chain. All tasks of a chain have kinds
+ * without a function, without limits, without LKDF_ALWAYS and with a width of
+ * at least the graph's inflight; they have no uses, and the graph has no
+ * places. Each task but the last reads, writes or closes, and only the next one
+ * comes after it; this one waits for nothing else, and may also be an FSYNC,
+ * FALLOCATE, STATX, RENAMEAT or UNLINKAT.
  *
- * With LKDF_IO_MULTI an ACCEPT or a RECV goes on and on, and each descriptor,
- * or piece of bytes, starts a run of a graph or a task: struct lkdf_io_feed.
+ * With LKDF_IO_MULTI an ACCEPT or a RECV repeats, and each descriptor, or piece
+ * of bytes, starts a run of a graph or a task: see struct lkdf_io_feed.
  *
- * A worker does an operation that cannot wait at once: a small read whose bytes
- * are in memory; of a path whose names are in memory an OPENAT with O_NONBLOCK
- * or O_PATH that creates no file, and a STATX with AT_STATX_DONT_SYNC and
- * AT_NO_AUTOMOUNT; and a CLOSE where the file system has nothing to flush.
+ * A worker executes an operation at once if it cannot block: a small read of
+ * cached bytes; a CLOSE if the file system has nothing to flush; and, for a
+ * path whose names are cached, an OPENAT with O_NONBLOCK or O_PATH that creates
+ * no file, or a STATX with AT_STATX_DONT_SYNC and AT_NO_AUTOMOUNT.
  */
 #ifndef LKDF_IO_H
 #define LKDF_IO_H
@@ -81,20 +81,20 @@ enum lkdf_io_op {
 	LKDF_IO_SQE,
 };
 
-/* Fields whose values come from elsewhere. */
+/* Fields that the library fills in. */
 enum lkdf_io_from {
 	LKDF_IO_BUF_USE = 16, /* buf: the bytes of the task's use 0 */
 };
 
 enum lkdf_io_flag {
 	LKDF_IO_SOME = 1, /* the first bytes are enough */
-	LKDF_IO_MULTI = 2, /* ACCEPT, RECV: again and again, into a feed */
+	LKDF_IO_MULTI = 2, /* ACCEPT, RECV: repeat, see struct lkdf_io_feed */
 };
 
 /*
  * The kernel uses the memory that the struct points to until the task has
- * ended, cancelled or not. A kind with a larger arg_size has bytes for its
- * function behind the struct.
+ * ended, also after a cancel. If the kind has a larger arg_size, the bytes
+ * after the struct are for its function.
  */
 struct lkdf_io {
 	uint32_t size, flags;
@@ -108,49 +108,53 @@ struct lkdf_io {
 };
 
 /*
- * An operation with LKDF_IO_MULTI feeds this; its buf points to a feed, which
- * the library copies when the task starts. Each thing that comes is a wave: it
- * starts a run of graph, whose lkdf_run_arg() it is, or a task of kind, whose
- * argument it is. Waves start in the order in which they came, in the scope of
- * the operation's task and within its deadline, nr_runs of them at a time. A
- * wave that comes meanwhile waits; when nr_waiting wait the operation rests, so
- * that the rest stays in the kernel, until half of them have started.
+ * The buf of an operation with LKDF_IO_MULTI points to a feed, which the
+ * library copies when the task starts. Each descriptor or piece of bytes is a
+ * wave (struct lkdf_io_wave). It starts a run of graph, as its lkdf_run_arg(),
+ * or a task of kind, as its argument. Waves start in the order of arrival, in
+ * the scope of the operation's task and within its deadline, nr_runs of them at
+ * a time; further waves wait. When nr_waiting waves wait, the operation pauses,
+ * so that further data stay in the kernel, until half of them have started.
  *
  * A RECV has pieces of at most len bytes, a power of two from 256 to 65536 (0:
- * 4096), and how is 0: of a stream as they come, of datagrams one each, cut to
- * len. It ends with the stream. An ACCEPT ends with an error only, such as
- * -EMFILE; what it has not accepted is still there for the next one.
+ * 4096); its how is 0. From a stream a piece has the bytes that have arrived;
+ * each datagram is a piece, cut to len. The RECV ends at the end of the stream.
+ * An ACCEPT ends only with an error, such as -EMFILE; connections that it has
+ * not accepted stay for the next ACCEPT.
  *
- * The operation's task ends when the operation is over, or cancelled, and all
- * that it started has ended. When the scope is cancelled the library drops
- * waves that have not started, and closes their descriptors. An error of a wave
- * is the scope's, and stops nothing. A wave that cannot start ends the
- * operation with why, but for -EAGAIN, after which it is tried again.
+ * The operation's task ends when the operation is over or cancelled and all
+ * runs and tasks that it started have ended. When the scope is cancelled, the
+ * library drops waves that have not started, and closes their descriptors. An
+ * error in a wave is an error of the scope and does not stop the operation. If
+ * a wave cannot start, the operation ends with that error; after -EAGAIN the
+ * library tries again.
  *
- * Without a ring, a descriptor that others accept from as well must be
- * O_NONBLOCK, but for such operations of the same runtime.
+ * Without a ring, a descriptor from which other code accepts, too, must be
+ * O_NONBLOCK; other such operations of the same runtime do not matter.
  */
 struct lkdf_io_feed {
 	uint32_t size, flags; /* flags: 0 */
-	struct lkdf_graph *graph; /* sealed; yours until the task has ended */
-	struct lkdf_kind *kind; /* or this one: arg_size 0, no operation */
+	struct lkdf_graph *graph; /* sealed; must exist until the task has
+				   * ended */
+	struct lkdf_kind *kind; /* instead of graph: arg_size 0, not an
+				 * operation */
 	void *u; /* the waves' */
 	uint32_t nr_runs; /* 0: as many as graph may have in flight, or 16 */
 	uint32_t nr_waiting; /* 0: 64 */
 };
 
-/* A wave; until its run or task has ended. */
+/* A wave; valid until its run or task has ended. */
 struct lkdf_io_wave {
 	uint64_t seq; /* from 0 */
 	int64_t result; /* ACCEPT: the descriptor; RECV: bytes at buf */
 	const void *buf;
 	void *u;
-	int32_t fd; /* the operation's own */
+	int32_t fd; /* descriptor of the operation */
 	uint32_t pad;
 };
 
 /**
- * lkdf_kind_create_io() - make a sort of task that is an operation
+ * lkdf_kind_create_io() - make a kind whose tasks are operations
  * @rt:  runtime, borrowed; must outlive the kind
  * @a:   as lkdf_kind_create(). fn runs when the operation is over, on a worker,
  *       and may be NULL: then the task fails with the operation's error, or
@@ -158,25 +162,24 @@ struct lkdf_io_wave {
  *       argument starts with one. No on_cancel, not BLOCKING
  * @out: new kind, owned by the caller
  *
- * When the task's scope is cancelled while the operation is under way, the
- * library cancels the operation where it can: lkdf_io_error() tells fn
- * -ECANCELED, or -ETIME after a deadline, and without fn the task counts as
- * cancelled. The library closes the descriptor that an OPENAT or an ACCEPT
- * without fn gives.
+ * If the task's scope is cancelled during the operation, the library cancels
+ * the operation if it can. Then lkdf_io_error() in fn returns -ECANCELED, or
+ * -ETIME after a deadline; without fn the task counts as cancelled. If an
+ * OPENAT or an ACCEPT has no fn, the library closes the new descriptor.
  *
  * Context: any thread, does not block; may create one thread.
- * Return: as lkdf_kind_create(); -EAGAIN no thread to be had.
+ * Return: as lkdf_kind_create(); -EAGAIN the system has no more threads.
  */
 int lkdf_kind_create_io(struct lkdf *rt, const struct lkdf_kind_attr *a,
 			struct lkdf_kind **out);
 
 /**
- * lkdf_io_result() - what came of the operation
+ * lkdf_io_result() - the result of the operation
  * @c: context of the fn of a kind of lkdf_kind_create_io(), on its own thread
  *
- * A transfer that was cancelled, or whose deadline is over, gives the bytes
- * that it has transferred before, if any: lkdf_io_error() tells that from the
- * end of a file.
+ * After a cancel or a deadline the result is the number of bytes that were
+ * transferred before, if any. lkdf_io_error() distinguishes this from the end
+ * of a file.
  *
  * Return: bytes, descriptor or other result of the system call, with
  * LKDF_IO_MULTI the number of waves, or -errno; another error after a part was
@@ -187,8 +190,8 @@ int64_t lkdf_io_result(const struct lkdf_ctx *c);
 /**
  * lkdf_io_error() - why the operation ended early
  * @c:  context of the fn of a kind of lkdf_kind_create_io(), on its own thread
- * @nr: NULL, or where the bytes go that a transfer has done, all or in part;
- *      of other operations their result, or 0 after an error
+ * @nr: receives the number of bytes transferred, for other operations their
+ *      result, or 0 after an error; may be NULL
  *
  * Return: 0; -ECANCELED its scope was cancelled; -ETIME a deadline is over; the
  * system call's -errno. -EINVAL in any other body.
@@ -196,11 +199,11 @@ int64_t lkdf_io_result(const struct lkdf_ctx *c);
 int lkdf_io_error(const struct lkdf_ctx *c, uint64_t *nr);
 
 /**
- * lkdf_io_take() - own the descriptor of a wave
+ * lkdf_io_take() - take over the descriptor of a wave
  * @w: a wave of an ACCEPT
  *
- * A descriptor that nobody takes is closed when the wave's run or task has
- * ended.
+ * The library closes a descriptor that is not taken when the wave's run or task
+ * has ended.
  *
  * Context: a body of the wave's run, or its task.
  * Return: the descriptor, the caller's from now on; -EBADF taken already, or
@@ -209,21 +212,21 @@ int lkdf_io_error(const struct lkdf_ctx *c, uint64_t *nr);
 int lkdf_io_take(const struct lkdf_io_wave *w);
 
 /**
- * lkdf_io_register_file() - operations on this descriptor cost less
+ * lkdf_io_register_file() - register a descriptor, so that operations on it
+ * cost less
  * @rt: runtime
  * @fd: a descriptor that is open, and stays so until it is unregistered
  *
- * Rings keep the file (io_uring's registered files), so that the kernel does
- * not look it up for each operation. An operation does what it does without
- * that, and where there are no rings nothing is kept and all calls below still
- * succeed. The file is open as long as it is registered: its last close, and
- * what the other end of a pipe or a socket sees of it, come after
- * lkdf_io_unregister_file(), up to a second on Linux 6.1. If the program closes
- * the descriptor before that, operations on its number go on to reach the old
- * file.
+ * The rings keep the file (registered files of io_uring), so the kernel does
+ * not look it up for each operation. Operations have the same results as
+ * without. If there are no rings, the calls succeed and have no effect. A
+ * registered file stays open: the other end of a pipe or a socket sees the
+ * close only after lkdf_io_unregister_file(), on Linux 6.1 up to a second
+ * later. If the program closes the descriptor before that, operations on its
+ * number still use the old file.
  *
- * At most 64 at a time. lkdf_stat() counts in "lkdf.io.fixed" the operations
- * that made use of it.
+ * At most 64 files are registered at a time. The counter "lkdf.io.fixed" (see
+ * lkdf_stat()) counts operations on registered files.
  *
  * Context: any thread; does not block.
  * Return: 0; -EBADF not open; -EEXIST registered already; -ENOSPC all 64 are
@@ -232,20 +235,21 @@ int lkdf_io_take(const struct lkdf_io_wave *w);
 int lkdf_io_register_file(struct lkdf *rt, int fd);
 
 /**
- * lkdf_io_register_buffer() - transfers to and from this memory cost less
+ * lkdf_io_register_buffer() - register memory, so that transfers to and from it
+ * cost less
  * @rt:    runtime
  * @buf:   memory that stays mapped, and the same pages, until unregistered;
  *         borrowed
  * @bytes: 1 to 2^30
  *
- * For a READ or a WRITE between a file and registered memory the kernel need
- * not pin the pages each time, which counts with O_DIRECT. A ring pins all of
- * the memory with the first such operation of its worker: then the memory
- * counts against RLIMIT_MEMLOCK, once for each such worker, and its pages stay
- * on their nodes. A ring that may not pin it says why in the log
- * (LKDF_LOG_INFO) and works without registration.
+ * For a READ or a WRITE between a file and registered memory the kernel does
+ * not pin the pages each time, which matters with O_DIRECT. The ring of a
+ * worker pins the memory with the worker's first such operation. From then on
+ * the memory counts against RLIMIT_MEMLOCK, once for each such worker, and its
+ * pages cannot move. A ring that cannot pin it writes the reason to the log
+ * (LKDF_LOG_INFO) and works without the registration.
  *
- * At most 64 at a time; they do not overlap.
+ * At most 64 buffers are registered at a time; they must not overlap.
  *
  * Context: any thread; does not block.
  * Return: 0; -EINVAL no runtime, no memory, or too much; -EEXIST a part of it
@@ -262,9 +266,9 @@ int lkdf_io_register_buffer(struct lkdf *rt, void *buf, uint64_t bytes);
  * lkdf_close() takes all of them back.
  *
  * Context: any thread; waits for nobody.
- * Return: 0; -ENOENT not registered; -EBUSY an operation on it is under way,
- * and nothing was changed; -ENOMEM the kernel could not, likewise; -EINVAL rt
- * is NULL; -EOWNERDEAD in a forked child.
+ * Return: 0; -ENOENT not registered; -EBUSY an operation on it is in progress:
+ * it stays registered; -ENOMEM the kernel has no memory: it stays registered;
+ * -EINVAL rt is NULL; -EOWNERDEAD in a forked child.
  */
 int lkdf_io_unregister_file(struct lkdf *rt, int fd);
 

@@ -40,7 +40,8 @@ struct lkdf_fold_attr {
 	const char *value; /* type of the values, which top may declare */
 	const char *init; /* expression of i, p0, p1 ...: value of an item */
 	const char *join; /* expression of a and b, associative */
-	const char *neutral; /* expression: joined with a value it is that */
+	const char *neutral; /* expression: join with it does not change a
+			      * value */
 	uint32_t value_size; /* bytes of a value; the compiler checks it */
 	uint32_t result; /* number of the use that gets it, written: one value,
 			  * or as many as there are items */
@@ -50,15 +51,16 @@ struct lkdf_fold_attr {
 #define LKDF_FOLD(...) LKDF_ATTR(lkdf_fold_attr, __VA_ARGS__)
 
 /**
- * lkdf_kind_create_fold() - make a sort of task that joins items on a device
+ * lkdf_kind_create_fold() - make a kind whose tasks reduce or scan items on a
+ * device
  * @rt:  runtime, borrowed; must outlive the kind
  * @a:   copied
  * @out: new kind, owned by the caller
  *
  * Tasks of the kind are kernels and fail as those of lkdf_kind_create_kernel()
- * do. No item gives a reduction the neutral value, and changes nothing with a
- * scan. The items that init reads and the result may be one data: a thread
- * reads an item before it writes that item.
+ * do. A reduction of no items gives the neutral value; a scan of no items
+ * changes nothing. The result may be the data that init reads: a thread reads
+ * an item before it writes it.
  *
  * A device that runs such tasks has the name "opencl" or "cuda", ranges and
  * build; build gets one text and three entries, NAME_part, NAME_last and, for

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
-/* Marks and regions: what a program itself says in a recording. */
+/* Marks and regions: points and times that a program adds to a recording. */
 #ifndef LKDF_MARK_H
 #define LKDF_MARK_H
 
@@ -12,15 +12,15 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /**
- * lkdf_mark() - record that something is there, and how much
+ * lkdf_mark() - record a labelled value
  * @rt:    runtime
- * @label: what it is, copied, 63 bytes of it; half of the 1024 names of a
- *         runtime are for labels and names of data, later ones are "(more)"
- * @value: a number that belongs to it, or 0
+ * @label: copied, 63 bytes at most. A runtime has room for 512 labels and names
+ *         of data; further ones are "(more)"
+ * @value: any number, or 0
  *
- * While a recording is under way the mark is in it: with the thread or body
- * that called. Viewers draw the values of a label as a curve. The call does
- * nothing otherwise.
+ * A recording in progress gets the mark, with the thread or body that called.
+ * Viewers draw the values of a label as a curve. Without a recording the call
+ * does nothing.
  *
  * Context: any thread, bodies included; does not block.
  * Return: 0; -EINVAL @label is NULL or empty; -EOWNERDEAD in a forked child.
@@ -31,23 +31,23 @@ int lkdf_mark(struct lkdf *rt, const char *label, int64_t value);
  * lkdf_region_begin() - a region of the program begins
  * @rt: runtime
  *
- * Any thread may end the region, and a region that nobody ends is in no
+ * Any thread may end the region. A region that is not ended is not in the
  * recording.
  *
  * Context: as lkdf_mark().
- * Return: the region, for lkdf_region_end(); 0 while nobody records.
+ * Return: the region, for lkdf_region_end(); 0 without a recording.
  */
 uint64_t lkdf_region_begin(struct lkdf *rt);
 
 /**
- * lkdf_region_begin_by() - a region of the program begins, which has a limit
+ * lkdf_region_begin_by() - begin a region that has a time limit
  * @rt:       runtime
- * @limit_ns: how long it may take; negative: it has none
+ * @limit_ns: time that it may take; negative: no limit
  *
- * The flight recorder, where there is one, is written some milliseconds after
- * the limit is over if the region has not ended by then: what hangs is in the
- * file. A region that has ended is looked at by lkdf_region_end_by() only. 64
- * regions of a runtime are looked at at a time.
+ * If the region has not ended some milliseconds after the limit, the runtime
+ * writes the flight recorder, if there is one, so that the file shows what
+ * hangs. Use lkdf_region_end_by() to detect regions that end late. A runtime
+ * watches at most 64 regions at a time.
  *
  * Context: as lkdf_mark().
  * Return: as lkdf_region_begin().
@@ -60,7 +60,7 @@ uint64_t lkdf_region_begin_by(struct lkdf *rt, int64_t limit_ns);
  * @label:  as for lkdf_mark()
  * @region: of lkdf_region_begin(); the call does nothing for 0
  *
- * lkdf report has a table of regions: how long they took, up to the slowest.
+ * lkdf report prints a table of how long the regions with each label took.
  *
  * Context: as lkdf_mark().
  * Return: as lkdf_mark().
@@ -68,32 +68,33 @@ uint64_t lkdf_region_begin_by(struct lkdf *rt, int64_t limit_ns);
 int lkdf_region_end(struct lkdf *rt, const char *label, uint64_t region);
 
 /**
- * lkdf_region_end_by() - a region of the program ends, which has a limit
+ * lkdf_region_end_by() - end a region that has a time limit
  * @rt:       runtime
  * @label:    as for lkdf_mark()
  * @region:   of lkdf_region_begin(); the call does nothing for 0
- * @limit_ns: how long it may have taken
+ * @limit_ns: time that it may have taken
  *
- * The region is recorded as lkdf_region_end() does. If it has taken longer, the
- * flight recorder is written as by lkdf_record_last(), where there is one.
+ * The call records the region, as lkdf_region_end() does. If the region took
+ * longer than the limit, it also calls lkdf_record_last().
  *
  * Context: as lkdf_mark().
- * Return: 1: it has taken longer; 0: it has not, or nobody records; -EINVAL
- * @label is NULL or empty, or @limit_ns negative; -EOWNERDEAD in a forked
- * child.
+ * Return: 1 the region took longer; 0 it did not, or there is no recording;
+ * -EINVAL @label is NULL or empty, or @limit_ns is negative; -EOWNERDEAD in a
+ * forked child.
  */
 int lkdf_region_end_by(struct lkdf *rt, const char *label, uint64_t region,
 		       int64_t limit_ns);
 
 /**
- * lkdf_record_last() - write what the flight recorder holds
+ * lkdf_record_last() - write the flight recorder to its file
  * @rt: runtime with option trace_last
  *
- * The thread that records writes the file soon after, once in the time that
- * the recorder holds: the last call within it is answered when it is over, or
- * when the runtime closes. The log tells the file's name at level info.
+ * The recorder's thread writes the file soon after the call, at most once in
+ * the time span that the recorder holds. Further calls within this span cause
+ * one more file at its end, or when the runtime closes. At level info the log
+ * has the file's name.
  *
- * Context: any thread, bodies and handlers of signals included; does not block.
+ * Context: any thread, bodies and signal handlers included; does not block.
  * Return: 0; -ENOENT the runtime has no flight recorder; -EOWNERDEAD in a
  * forked child.
  */

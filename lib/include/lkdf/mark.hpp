@@ -13,7 +13,7 @@
 namespace lk
 {
 
-// Something is there, and how much: in the recording that is under way.
+// Adds a labelled value to a recording in progress, see lkdf_mark().
 template <class R> void mark(const R &rt, const char *label, int64_t value = 0)
 {
 	must(lkdf_mark(rt.get(), label, value));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Where the pages of a range are now, in this process or another: asked of the
- * kernel, without bringing in a page that is absent. Nodes have the system's
- * numbers, which may have gaps. The sources and their traps are told in
- * Documentation/pages.rst.
+ * Find the NUMA nodes of the pages of a range, in this process or another one.
+ * The library asks the kernel and does not fault in absent pages. Nodes have
+ * the system's numbers, which may have gaps. Documentation/pages.rst describes
+ * the sources and their limits.
  */
 #ifndef LKDF_PAGES_H
 #define LKDF_PAGES_H
@@ -15,10 +15,11 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* How far an answer can be trusted, and what it is about. */
+/* How exact an answer is. */
 enum lkdf_mapping_flag {
-	LKDF_MAPPING_SAMPLED = 1, /* some pages were asked, not each */
-	LKDF_MAPPING_ESTIMATED = 2, /* known for the mapping, not this part */
+	LKDF_MAPPING_SAMPLED = 1, /* from a sample of the pages */
+	LKDF_MAPPING_ESTIMATED = 2, /* exact for the mapping, estimated for
+				     * this part */
 	LKDF_MAPPING_UNCHECKED = 4, /* absent pages may be hidden ones */
 	LKDF_MAPPING_HUGETLB = 8, /* pages of a hugetlb pool */
 };
@@ -32,8 +33,8 @@ enum lkdf_pages_source {
 };
 
 /*
- * A mapping, or the part of it that lies in the range. The bytes on nodes,
- * absent and unknown add up to bytes.
+ * A mapping, or the part of it that is in the range. The bytes on nodes, absent
+ * and unknown add up to bytes.
  */
 struct lkdf_mapping {
 	uint32_t size, flags; /* LKDF_MAPPING_* */
@@ -42,7 +43,7 @@ struct lkdf_mapping {
 	const uint64_t *bytes_on_node; /* nr_nodes entries, by node number */
 	uint64_t addr, bytes;
 	uint64_t absent; /* never touched, swapped out, or the zero page */
-	uint64_t unknown; /* present, but no source tells the node */
+	uint64_t unknown; /* present, but no source knows the node */
 	const char *name; /* as in /proc/PID/maps; "" is anonymous */
 };
 
@@ -58,16 +59,16 @@ struct lkdf_mapping {
  * @nr:            entries of bytes_on_node; all are written on success
  *
  * The counts are exact for ranges up to 128 MiB and for whole mappings, unless
- * one of the sources is refused; otherwise some pages stand for their
- * neighbours. With the kernel module (LKDF_CAP_KMOD) they are exact for all
- * ranges of this process. lkdf_pages_walk() tells how far an answer can be
- * trusted, and how many bytes are absent. Pages may move while the call counts
- * them. The call reads files in /proc, which takes microseconds at best.
+ * the system refuses a source; otherwise they are estimated from a sample of
+ * the pages. With the kernel module (LKDF_CAP_KMOD) they are exact for all
+ * ranges of this process. lkdf_pages_walk() returns how exact an answer is, and
+ * how many bytes are absent. Pages may move while the call counts them. The
+ * call reads files in /proc, which takes at least microseconds.
  *
  * Context: any thread, also in a body; does not wait for tasks.
- * Return: how many entries all nodes need, which may be more than nr: numbers
- * from nr on were not stored; -EINVAL; -EFAULT nothing is mapped there;
- * -ESRCH no such process; -EPERM, -ENOSYS every source was refused,
+ * Return: how many entries all nodes need, which may be more than nr: nodes
+ * from nr on were not stored; -EINVAL; -EFAULT nothing is mapped there; -ESRCH
+ * no such process; -EPERM or -ENOSYS the system refuses every source,
  * lkdf_errmsg() names them; -ENOMEM.
  */
 int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
@@ -83,7 +84,7 @@ int lkdf_pages(struct lkdf *rt, int32_t pid, const void *addr, uint64_t bytes,
  *         for the call; a value other than 0 ends the walk and is returned
  * @u:     for fn
  *
- * Whole mappings are taken from numa_maps if it can be read.
+ * For whole mappings the call uses numa_maps, if it can read it.
  *
  * Context: as lkdf_pages(); fn runs in it.
  * Return: as lkdf_pages(), or what fn returned.

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Places: where code runs and bytes lie. Memory of a place comes from an
- * allocator of the runtime's own, and a block goes back to the node that it
- * came from, no matter which thread frees it.
+ * A place is where code runs and memory is: a NUMA node, a part of its workers,
+ * or a device. The runtime has an allocator for the memory of places; a block
+ * returns to the node that it came from, whichever thread frees it.
  *
- * Looking up places, lkdf_alloc() and lkdf_free() work in a forked child, too.
+ * In a forked child these calls work, too: finding places, lkdf_alloc() and
+ * lkdf_free().
  */
 #ifndef LKDF_PLACE_H
 #define LKDF_PLACE_H
@@ -18,18 +19,21 @@ extern "C" {
 
 enum lkdf_place_kind {
 	LKDF_PLACE_NODE = 1, /* a NUMA node */
-	LKDF_PLACE_IO = 2, /* not built yet */
-	LKDF_PLACE_GPU = 4, /* a device that a back end of the library brings */
-	LKDF_PLACE_USER = 8, /* a device of the user's, see device.h */
+	LKDF_PLACE_IO = 2, /* reserved for a later version */
+	LKDF_PLACE_GPU = 4, /* a device of OpenCL or CUDA, which the library
+			     * drives */
+	LKDF_PLACE_USER = 8, /* a device that the program registers, see
+			      * device.h */
 };
 
 enum lkdf_mem_kind {
-	LKDF_MEM_OWN, /* on the place's node, or of the device */
-	LKDF_MEM_HOST_PINNED, /* on the node, and locked: never paged out. The
-			       * driver of a device with pin knows it */
+	LKDF_MEM_OWN, /* memory of the place's node or device */
+	LKDF_MEM_HOST_PINNED, /* on the node, locked in memory, and, for a
+			       * device with pin, registered with its driver */
 	LKDF_MEM_MANAGED, /* one address for a device and the host */
-	LKDF_MEM_INTERLEAVED, /* page by page over all nodes with memory */
-	LKDF_MEM_EXPORTED, /* to alloc of a device, see LKDF_DEVICE_EXPORTS */
+	LKDF_MEM_INTERLEAVED, /* pages in turn on all nodes with memory */
+	LKDF_MEM_EXPORTED, /* only as an argument of a device's alloc, see
+			    * LKDF_DEVICE_EXPORTS */
 };
 
 /**
@@ -43,8 +47,8 @@ enum lkdf_mem_kind {
  * Context: any thread, does not block.
  * With LKDF_PLACE_GPU lkdf_errmsg() says why a driver gave no device, why one
  * of its devices is no place, or what a device lacks.
- * Return: how many there are, which may be more than @nr; -EINVAL; -EOPNOTSUPP
- * a kind that is not built, by name.
+ * Return: how many places there are, which may be more than @nr; -EINVAL;
+ * -EOPNOTSUPP this version does not support a kind, which lkdf_errmsg() names.
  */
 int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 		unsigned nr);
@@ -52,111 +56,114 @@ int lkdf_places(struct lkdf *rt, uint32_t kinds, struct lkdf_place **v,
 /**
  * lkdf_place_node() - the place of a NUMA node
  * @rt:   runtime
- * @node: the system's number, as "numactl -H" and "lkdf topo" show it
+ * @node: the number of the node in the system, as "numactl -H" and "lkdf topo"
+ *        show it
  *
  * Context: any thread, does not block.
- * Return: place, which belongs to the runtime and lives until it closes; NULL:
+ * Return: the place, owned by the runtime and valid until it closes; NULL:
  * there is no such node, or this process may use neither its CPUs nor its
- * memory (lkdf_errmsg() lists those there are).
+ * memory (lkdf_errmsg() lists the nodes that exist).
  */
 struct lkdf_place *lkdf_place_node(struct lkdf *rt, int node);
 
 /**
- * lkdf_place_part() - one of several equal parts of a place's workers
+ * lkdf_place_part() - get one of several equal parts of a place's workers
  * @p:   node or part
  * @num: 0 .. @den - 1: which one
  * @den: 1 .. 1024: how many
  * @out: the part; untouched on failure
  *
- * If @p has n workers, in the order of their CPUs, part @num has those from
- * floor(@num n / @den) up to the one before floor((@num + 1) n / @den), and one
- * worker at least: with more parts than workers several parts have one and the
- * same worker. A part with all workers of @p is @p itself, which a place of one
- * worker or of none always is; two parts with equal workers are one place. A
- * part's memory, number and distance are its node's. lkdf_places() lists no
- * parts. A part belongs to the runtime and lives until it closes.
+ * Count the n workers of @p in the order of their CPUs. Part @num has the
+ * workers floor(@num n / @den) to floor((@num + 1) n / @den) - 1, and at least
+ * one: if there are more parts than workers, several parts share a worker. Two
+ * parts with the same workers are the same place, and a part with all workers
+ * of @p is @p itself; so is every part of a place with one worker or none.
+ * Memory, number and distance of a part are those of its node. lkdf_places()
+ * does not list parts. A part is owned by the runtime and valid until it
+ * closes.
  *
- * A task with LKDF_PINNED runs on workers of the part only; one without runs
- * there first, and idle workers elsewhere may take it. Such tasks wait in two
- * queues for each part, in the order in which they got ready, whatever their
- * priority, and a worker takes one at a time. In
- * a graph a task that is placed on a part takes memory for each run, as one of
- * a kind with a limit does.
+ * A task with LKDF_PINNED runs only on workers of the part; without it, idle
+ * workers elsewhere may take the task. Each part has two queues for these two
+ * sorts of task. Workers take one task at a time, in the order in which the
+ * tasks became ready, whatever their priority. In a graph a task that is placed
+ * on a part takes memory for each run, as a task of a kind with a limit does.
  *
- * While the process has fewer CPUs than workers, each part keeps one worker
- * that goes on running.
+ * If the process has fewer CPUs than workers, at least one worker of each part
+ * runs.
  *
  * Context: any thread, does not block.
- * Return: 0; -EINVAL; -ENOMEM; -ENOSPC 4096 parts of different workers exist
- * in the runtime; -EOWNERDEAD in a forked child.
+ * Return: 0; -EINVAL; -ENOMEM; -ENOSPC the runtime has 4096 parts already;
+ * -EOWNERDEAD in a forked child.
  */
 int lkdf_place_part(struct lkdf_place *p, unsigned num, unsigned den,
 		    struct lkdf_place **out);
 
 /**
- * lkdf_place_distance() - how far memory is, as the firmware says
- * @a: place whose CPUs read
- * @b: place whose memory is read; a device counts as its node
+ * lkdf_place_distance() - distance of memory, as the firmware reports it
+ * @a: place whose CPUs access the memory
+ * @b: place of the memory; a device counts as its node
  *
- * Return: 10 is local, 20 costs about twice as much; not always symmetric;
- * -EINVAL NULL, or places of different runtimes.
+ * Return: the distance: 10 is local, 20 costs about twice as much; not always
+ * symmetric; -EINVAL @a or @b is NULL, or they are of different runtimes.
  */
 int lkdf_place_distance(const struct lkdf_place *a, const struct lkdf_place *b);
 
 /**
- * lkdf_place_id() - the system's number of the node or device
+ * lkdf_place_id() - number of a node or device
  * @p: place
  *
- * Devices are numbered from 0 on in the order in which they were registered.
+ * A node has the system's number. Devices are numbered from 0 in the order in
+ * which they were registered.
  *
  * Return: number >= 0; -EINVAL @p is NULL.
  */
 int lkdf_place_id(const struct lkdf_place *p);
 
 /**
- * lkdf_alloc() - memory on a place
+ * lkdf_alloc() - allocate memory of a place
  * @p:     place; LKDF_MEM_INTERLEAVED: any place of the runtime
  * @m:     which memory
  * @bytes: 1 .. 2^46
- * @align: power of two up to 2^30; at least 64 is given, 0: 64
- * @label: what the block is called in reports, copied, at most 63 bytes; NULL
- *         or "": nothing
- * @out:   the block, not zeroed; lkdf_free() takes it back
+ * @align: power of two up to 2^30; less than 64, and 0, means 64
+ * @label: name of the block in reports, copied, at most 63 bytes; NULL or "":
+ *         no name
+ * @out:   receives the block, not zeroed, owned by the caller; free it with
+ *         lkdf_free()
  *
- * Where a node has no memory left the nearest node that has some serves, unless
- * the option memory_strict is set. The option memory_limit bounds each node.
- * Pinned memory is locked in steps of 4 MiB; in a forked child it is not
- * locked.
+ * If the node has no free memory, the library takes it from the nearest node
+ * that has some, unless option memory_strict is set. Option memory_limit limits
+ * the memory of each node. Pinned memory is locked in steps of 4 MiB; in a
+ * forked child it is not locked.
  *
- * On a device with memory of its own LKDF_MEM_OWN gives an address that is good
- * for lkdf_copy(), lkdf_block(), lkdf_realloc() and lkdf_free(): the host
- * faults where it touches it. lkdf_block() says by what the device knows the
- * block; kernels get that as a value. Copies of data make room for it, and the
- * call waits for kernels under way where that is not enough. Kernels have the
- * rest of the device's memory. A managed block of a device has at most 90 % of
- * what is free there. On a device with the host's memory all kinds are that of
- * its node.
- * @align is at most 4096 on a device.
+ * On a device with memory of its own, LKDF_MEM_OWN gives an address for
+ * lkdf_copy(), lkdf_block(), lkdf_realloc() and lkdf_free(): a CPU that
+ * accesses it gets SIGSEGV. lkdf_block() returns the device's own pointer or
+ * handle of the block, which the program passes to kernels as a value. If the
+ * device is full, the library evicts copies of data and, if that is not enough,
+ * waits for running kernels. The rest of the device's memory is for the data of
+ * kernels. A managed block has at most 90 % of the free memory of the device.
+ * On a device that uses the host's memory each kind gives memory of the
+ * device's node. @align is at most 4096 on a device.
  *
- * Context: any thread; may map memory. On a device not in choose() and
- * enqueue(), nor in a forked child.
+ * Context: any thread; may map memory. For a device not in choose() or
+ * enqueue(), and not in a forked child.
  * Return: 0; -EINVAL; -EOPNOTSUPP LKDF_MEM_MANAGED on a node, or on a device
- * that has none; -ENOMEM no memory, the limit, or a node without memory; -EPERM
- * pinned memory is not allowed to this process; -ENODEV the device is lost;
- * -EDEADLK in choose() or enqueue(); what alloc or pin of the device returned.
+ * without managed memory; -ENOMEM no memory is free, the limit is reached, or
+ * the node has no memory; -EPERM this process may not lock so much memory;
+ * -ENODEV the device is lost; -EDEADLK in choose() or enqueue(); errors of the
+ * device's alloc or pin.
  */
 int lkdf_alloc(struct lkdf_place *p, enum lkdf_mem_kind m, uint64_t bytes,
 	       uint64_t align, const char *label, void **out);
 
 /**
- * lkdf_free() - give a block back
+ * lkdf_free() - free a block
  * @rt: runtime it was allocated in
- * @p:  what lkdf_alloc() gave, or NULL
+ * @p:  from lkdf_alloc() or lkdf_realloc(), or NULL
  *
- * The library does not follow an address that is no such block, or whose block
- * is free already: it reports the address to the log as an error, and in
- * lkdf_errmsg(). When the runtime closes, the library reports blocks that are
- * not freed, by label, and frees their memory.
+ * If @p is not such a block, or was freed before, nothing happens but an error
+ * in the log and in lkdf_errmsg(). When the runtime closes, the library logs
+ * the labels of blocks that are not freed, and frees them.
  *
  * Context: any thread.
  */
@@ -165,62 +172,63 @@ void lkdf_free(struct lkdf *rt, void *p);
 struct lkdf_block_info {
 	uint32_t size, mem; /* mem: enum lkdf_mem_kind */
 	struct lkdf_place *place; /* NULL: LKDF_MEM_INTERLEAVED */
-	void *base; /* as lkdf_alloc() gave it */
-	void *device_ptr; /* as the device knows it: what its alloc gave, such
-			   * as a cl_mem. Memory of the host: base */
-	uint64_t bytes; /* asked for; on a node as taken */
-	uint64_t taken; /* what it takes with its rounding */
+	void *base; /* address that lkdf_alloc() returned */
+	void *device_ptr; /* the device's pointer or handle, such as a
+			   * cl_mem; for memory of the host: base */
+	uint64_t bytes; /* requested size; on a node the same as taken */
+	uint64_t taken; /* size with rounding */
 	char label[64]; /* "": none */
 };
 
 /**
- * lkdf_block() - what is known of an address
+ * lkdf_block() - find the block that an address belongs to
  * @rt:  runtime
- * @p:   in a block of lkdf_alloc(), of whatever place; the library does not
- *       follow it
+ * @p:   any address; the library does not dereference it
  * @out: size set by the caller
  *
  * Context: any thread, does not block.
- * Return: 0; -ENOENT no block that is in use; -EINVAL.
+ * Return: 0; -ENOENT the address is not in a block, or the block is free;
+ * -EINVAL.
  */
 int lkdf_block(struct lkdf *rt, const void *p, struct lkdf_block_info *out);
 
 /**
- * lkdf_realloc() - a block of another size
+ * lkdf_realloc() - change the size of a block
  * @rt:    runtime
  * @p:     of lkdf_alloc()
  * @bytes: 1 .. 2^46
- * @out:   the block, which may have moved, with what both have in common and
- *         the same label; @p is gone where it differs
+ * @out:   receives the block with the same contents and label; if it differs
+ *         from @p, @p is freed
  *
- * A block on a node keeps an alignment of 64 bytes, not a larger one. For a
- * block of a device the library takes another block and copies the bytes by way
- * of the host.
+ * A block on a node is aligned to 64 bytes afterwards, even if it had a larger
+ * alignment. For a block of a device the library allocates another block and
+ * copies the bytes through memory of the host.
  *
- * Context: any thread, of a device's own memory not in a body.
- * Return: 0; -EINVAL; -ENOENT no block; -ENOMEM, @p is as it was;
- * -EDEADLK in a body, of a device; as lkdf_alloc() and lkdf_copy().
+ * Context: any thread; for memory of a device not in a body.
+ * Return: 0; -EINVAL; -ENOENT @p is not a block; -ENOMEM @p is unchanged;
+ * -EDEADLK in a body, for memory of a device; errors of lkdf_alloc() and
+ * lkdf_copy().
  */
 int lkdf_realloc(struct lkdf *rt, void *p, uint64_t bytes, void **out);
 
 /**
- * lkdf_first_touch() - initialise a big array, spread over the nodes
+ * lkdf_first_touch() - initialise a large array on all nodes
  * @rt:    runtime
- * @p:     array whose pages were not touched yet: those that were stay
+ * @p:     array whose pages nothing has accessed yet; pages that are present do
+ *         not move
  * @bytes: its size
- * @grain: pieces begin at multiples of it from @p on, so that none begins
- *         inside an element of that size; 0: 1
- * @fn:    initialises @bytes at @at, many pieces at once on different threads;
- *         < 0: failed with that errno. NULL: zeroes
+ * @grain: size of an element: pieces begin at multiples of it from @p on; 0: 1
+ * @fn:    initialises @bytes at @at; runs on many threads at once; < 0: fails
+ *         with that errno. NULL: writes zeroes
  * @u:     for @fn
  *
- * Nodes that have workers get one contiguous part each, in proportion to their
- * workers, in the order of their numbers; each part is written by workers of
- * its node, so that its pages come to lie there.
+ * Each node with workers gets one contiguous part, in proportion to its
+ * workers, in the order of node numbers. Workers of the node write its part, so
+ * the system places the pages there.
  *
  * Context: any thread that is not in a body; waits.
- * Return: 0; -EINVAL; -EDEADLK in a body; -ENOMEM; the first error of @fn,
- * pieces not yet begun are left out then.
+ * Return: 0; -EINVAL; -EDEADLK in a body; -ENOMEM; the first error of @fn:
+ * pieces that have not begun are not initialised.
  */
 int lkdf_first_touch(struct lkdf *rt, void *p, uint64_t bytes, uint64_t grain,
 		     int (*fn)(void *at, uint64_t bytes, void *u), void *u);

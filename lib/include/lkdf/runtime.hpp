@@ -16,8 +16,8 @@ namespace lk
 struct operation;
 template <class T, bool Const> struct use;
 
-// Owns a struct lkdf. Work that is under way at its end is cancelled and waited
-// for, which the log tells: bodies refer to what is destroyed next.
+// Owns a struct lkdf. The destructor cancels work in progress, waits for it and
+// logs that, because bodies may refer to variables that are destroyed next.
 class runtime
 {
 	// It stays as long as bodies may run.

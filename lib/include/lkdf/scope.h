@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * A scope is a set of live tasks and runs: wait for them, cancel them, take
- * their first error. Scopes nest: cancelling goes down, errors go up.
+ * A scope is a set of tasks and runs that have not ended. A program waits for
+ * them, cancels them, and reads their first error. Scopes nest: a cancel
+ * includes the scopes inside, and an error counts for the scopes around.
  */
 #ifndef LKDF_SCOPE_H
 #define LKDF_SCOPE_H
@@ -24,19 +25,19 @@ struct lkdf_scope_attr {
 /**
  * lkdf_scope_create() - make a scope
  * @rt:  runtime, borrowed; must outlive the scope
- * @a:   NULL: unnamed, below the root, no limit, no deadline
+ * @a:   NULL: no name, no limit and no deadline, child of the root scope
  * @out: new scope, owned by the caller
  *
- * At most max_tasks tasks and runs live in the scope and below it at a time. A
- * task of lkdf_submit_many() counts until all tasks of that call are complete;
- * children are part of their parent. A thread that submits waits for room; a
- * body, which must not wait, gets -EAGAIN. A cancel ends the wait. With a
- * max_tasks of 64 and more the library wakes a waiting thread when a quarter is
- * free, or after 100 us with the first room there is.
+ * At most max_tasks tasks and runs of the scope and the scopes inside it are
+ * unfinished at a time. A task of lkdf_submit_many() counts until all tasks of
+ * that call are complete; children are part of their parent. A thread that
+ * submits to a full scope waits; a body must not wait and gets -EAGAIN. A
+ * cancel ends the wait. If max_tasks is 64 or more, the library wakes a waiting
+ * thread when a quarter of it is free, or after 100 us when anything is free.
  *
- * Past its deadline the library cancels the scope with -ETIME, unless the scope
- * is cancelled already. The lkdf_scope_wait() that returns after that clears
- * the cancel and the deadline.
+ * At the deadline the library cancels the scope with -ETIME, unless the scope
+ * is cancelled already. The next lkdf_scope_wait() that does not time out
+ * clears the cancel and the deadline.
  *
  * Return: 0; -EINVAL; -ECANCELED the parent is cancelled; -ENOMEM.
  */
@@ -44,31 +45,33 @@ int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *a,
 		      struct lkdf_scope **out);
 
 /**
- * lkdf_scope_wait() - wait until no task or run lives in a scope and below it
+ * lkdf_scope_wait() - wait until all tasks and runs of a scope have ended, and
+ * of the scopes inside it
  * @rt:         runtime
  * @s:          scope, NULL for the root
  * @timeout_ns: >= 0, or -1 for ever
  *
  * Context: any thread that is not in a body.
- * Return: 1 still pending; else 0 or the first error that no call has returned
- * so far, for an event, a run or a scope below. It is cleared (a cancelled
- * scope is usable again) and still given by lkdf_scope_error(); -EDEADLK in a
- * body; -EINVAL @timeout_ns is below -1.
+ * Return: 1 the time is over; else 0, or the first error that no call has
+ * returned so far, for an event, a run or a scope inside. The call clears the
+ * error, so that a cancelled scope can be used again; lkdf_scope_error() still
+ * has it. -EDEADLK in a body; -EINVAL @timeout_ns is less than -1.
  */
 int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns);
 
 /**
- * lkdf_scope_cancel() - let no further task of a scope start
+ * lkdf_scope_cancel() - cancel all tasks and runs of a scope
  * @rt:  runtime
  * @s:   scope, NULL for the root
- * @err: negative errno that its tasks end with
+ * @err: negative errno with which its tasks end
  *
- * Started bodies finish; lkdf_cancelled() tells them, on_cancel kicks them, and
- * lkdf_then() and lkdf_hold() say which events they do not wait for any more.
- * Operations end early, with @err, too.
+ * No further task of the scope starts. Bodies that have started finish:
+ * lkdf_cancelled() returns @err in them, and the library calls the on_cancel of
+ * their kinds. lkdf_then() and lkdf_hold() say which events a cancelled task
+ * does not wait for. Operations end early, with @err.
  *
- * Context: any thread and any body, but not an on_cancel. The call runs the
- * on_cancel of the bodies that are under way, and waits for none of them.
+ * Context: any thread and any body, but not on_cancel. The call runs the
+ * on_cancel of running bodies and does not wait for the bodies.
  * Return: 0; -EINVAL @err is not negative.
  */
 int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int err);
@@ -77,8 +80,8 @@ int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int err);
  * lkdf_scope_error() - first error of the scope
  * @rt:  runtime
  * @s:   scope, NULL for the root
- * @out: size set by the caller; err 0 if nothing failed; the counts are of
- *       all tasks since the scope was made
+ * @out: size set by the caller; err is 0 if nothing failed; the counts include
+ *       all tasks since the scope was created
  *
  * Return: 0; -EINVAL.
  */
@@ -87,8 +90,8 @@ int lkdf_scope_error(struct lkdf *rt, struct lkdf_scope *s,
 
 /**
  * lkdf_scope_put() - give a scope back
- * @s: scope, or NULL; it ends with its last task; an error nobody looked at
- *     goes to the log
+ * @s: scope, or NULL; the library frees it after its last task. An error that
+ *     no call has returned goes to the log
  */
 void lkdf_scope_put(struct lkdf_scope *s);
 

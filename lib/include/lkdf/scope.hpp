@@ -102,7 +102,7 @@ class limit
 	}
 };
 
-// What async() may be told of its task, such as
+// Attributes of a task for async(), such as
 // lk::with("parse").in(s).prio(LKDF_HIGH).
 class with
 {

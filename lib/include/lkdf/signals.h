@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Facts that the kernel knows of the workers, each with its source and its age.
- * Without any rights the threads tell of themselves; with "lkdf probe start"
- * BPF programs tell what no thread can know of itself.
- * Documentation/signals.rst tells what each fact means and cannot see.
+ * Facts about the workers from the kernel, each with its source and its age.
+ * Without any rights threads report about themselves; after "lkdf probe start"
+ * BPF programs add what no thread can know of itself. Documentation/signals.rst
+ * describes each fact and its limits.
  */
 #ifndef LKDF_SIGNALS_H
 #define LKDF_SIGNALS_H
@@ -16,7 +16,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum lkdf_signal_source {
-	LKDF_SIGNAL_NONE = 0, /* nobody knows: the fact's value is 0 */
+	LKDF_SIGNAL_NONE = 0, /* no source knows it: the value is 0 */
 	LKDF_SIGNAL_SELF = 1, /* the thread itself, without rights */
 	LKDF_SIGNAL_BPF = 2, /* the programs of "lkdf probe start" */
 	LKDF_SIGNAL_KMOD = 3, /* the kernel module, of each page and at once */
@@ -28,12 +28,12 @@ enum lkdf_worker_state {
 	LKDF_STATE_RUNS = 1,
 	LKDF_STATE_PREEMPTED = 2, /* could run, another thread has its CPU */
 	LKDF_STATE_BLOCKED = 3,
-	LKDF_STATE_FUTEX = 4, /* blocked in a futex word of the program */
+	LKDF_STATE_FUTEX = 4, /* blocked in a futex of the program */
 };
 
 struct lkdf_fact {
 	uint64_t value;
-	uint64_t age_ns; /* its source has looked so long ago */
+	uint64_t age_ns; /* time since the source updated it */
 	uint32_t source; /* enum lkdf_signal_source */
 	uint32_t reserved; /* 0 */
 };
@@ -84,15 +84,15 @@ struct lkdf_facts {
 };
 
 /**
- * lkdf_signals() - what is known of a worker, or of all
+ * lkdf_signals() - get facts about a worker, or about all
  * @rt:     runtime
  * @worker: 0 .. lkdf_nr_executors() - 1, or -1 for all
- * @out:    size set; the facts that fit are filled
+ * @out:    size set by the caller; the call fills the facts that fit
  *
- * Facts are copied from memory that their sources write: no system call is
- * made, and facts of one worker need not be of one moment. The word of all
- * workers is the one with most samples. Each call counts the blocks of watched
- * data, 65,536 loads at most.
+ * The call copies facts from memory that their sources write. It makes no
+ * system call, and the facts of a worker may be of different moments. For all
+ * workers, word is the futex with most samples. Each call counts the blocks of
+ * watched data, with at most 65,536 loads.
  *
  * Context: any thread, does not block.
  * Return: 0; -EINVAL NULL or size; -ENOENT no such worker; -EOWNERDEAD in a

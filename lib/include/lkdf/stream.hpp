@@ -8,7 +8,7 @@
 namespace lk
 {
 
-// What lk::graph::stream() may be told, such as
+// Attributes of a stream for lk::graph::stream(), such as
 // g.stream(lk::waves().at_most(4).go_on()).
 class waves
 {
@@ -27,14 +27,14 @@ class waves
 		run_.times = nr;
 		return *this;
 	}
-	// No more than that are under way at a time; else the graph's inflight.
+	// Limits the waves in progress; the default is the graph's inflight.
 	waves &at_most(uint32_t nr)
 	{
 		run_.max_waves = nr;
 		return *this;
 	}
-	// After a wave that fails the others go on; the first error is told at
-	// the end.
+	// Other waves go on after one has failed; the end throws the first
+	// error.
 	waves &go_on()
 	{
 		run_.flags |= LKDF_RUN_GO_ON;
