@@ -450,7 +450,34 @@ static void text(void)
 	two_accesses(is_right ? 0 : 7, 6);
 }
 
+static bool adds(void *u)
+{
+	(void)u;
+	shared++;
+	return false;
+}
+
+/* Repetitions without a task: who waits comes after what asks in between. */
+static void until(void)
+{
+	const struct lkdf_run r = { .size = sizeof(r),
+				    .times = 3,
+				    .until = adds };
+	struct lkdf_event done;
+	struct lkdf_graph *g;
+
+	must(lkdf_graph_create(rt, NULL, &g));
+	must(lkdf_graph_seal(g, NULL));
+	must(lkdf_graph_run(g, NULL, &r, &done));
+	if (!is_right)
+		shared++;
+	must(lkdf_event_wait(done, -1));
+	shared++;
+	lkdf_graph_put(g);
+}
+
 static const struct row rows[] = {
+	{ "until", until },
 	{ "any", any },
 	{ "event_call", event_call },
 	{ "hold", hold },
