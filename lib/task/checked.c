@@ -435,6 +435,7 @@ static void run_held(struct check_call *call)
 {
 	struct held *h = container_of(call, struct held, call);
 
+	check_acquire(check_of(h->t), token_of(h->t, TOKEN_LEFT));
 	hear_event(check_of(h->t), h->e);
 	checked_tell(h->t, h->t);
 }
