@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause
 # lkdf check finds no race in the random programs of tests/oracle, which are right.
-# CHECK_PROGRAMS=N: so many instead; CHECK_BASE=S: others. Of those with data fewer:
-# children that commute below tasks that commute, or that reduce, are reported still;
-# the first of them is the 17th.
+# CHECK_PROGRAMS=N: so many instead; CHECK_BASE=S: others. It takes few with data:
+# check.rst says which of them are reported still, and the first is the 17th.
 # shellcheck source=tests/tools/tap.sh
 . "$(dirname "$0")/tap.sh"
 
