@@ -10,7 +10,7 @@
 
 struct check;
 
-/* What one of those that commute has at a time; NULL: no memory. */
+/* The token that one of those that commute has at a time; NULL: no memory. */
 uint64_t *var_held(struct var *v);
 
 /* A use of that way begins, or ends: enum turn. */
