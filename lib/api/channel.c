@@ -5,6 +5,7 @@
 #include "api/fixes.h"
 #include "channel/channel_wait.h"
 #include "task/again.h"
+#include "task/give_way.h"
 
 static int check_init(const struct lkdf_channel_attr *a)
 {
@@ -115,6 +116,7 @@ int lkdf_channel_send(struct lkdf_channel *ch, const void *value,
 	rt = ch->rt;
 	border_caller(rt);
 	rc = channel_send_for(ch, value, timeout_ns, scope_here());
+	give_way_if(rt, rc, 1);
 	border_caller_leaves(rt);
 	return rc;
 }
@@ -131,6 +133,7 @@ int lkdf_channel_recv(struct lkdf_channel *ch, void *value, int64_t timeout_ns)
 	rt = ch->rt;
 	border_caller(rt);
 	rc = channel_recv_for(ch, value, timeout_ns, scope_here());
+	give_way_if(rt, rc, 1);
 	border_caller_leaves(rt);
 	return rc;
 }
@@ -159,7 +162,11 @@ int lkdf_channel_count(const struct lkdf_channel *ch)
 {
 	int rc = check_channel("lkdf_channel_count", ch);
 
-	return rc ? rc : (int)channel_count((struct lkdf_channel *)ch);
+	if (rc)
+		return rc;
+	rc = (int)channel_count((struct lkdf_channel *)ch);
+	give_way(ch->rt);
+	return rc;
 }
 
 void lkdf_channel_put(struct lkdf_channel *ch)
@@ -200,7 +207,7 @@ int lkdf_send(struct lkdf_ctx *c, struct lkdf_channel *ch, const void *value)
 		return rc;
 	rc = again_tried(c, ch, CHANNEL_ROOM, channel_send(ch, value));
 	runtime_show(c->ex);
-	return rc;
+	return give_way_if(ch->rt, rc, -EAGAIN);
 }
 
 int lkdf_recv(struct lkdf_ctx *c, struct lkdf_channel *ch, void *value)
@@ -211,5 +218,5 @@ int lkdf_recv(struct lkdf_ctx *c, struct lkdf_channel *ch, void *value)
 		return rc;
 	rc = again_tried(c, ch, CHANNEL_VALUES, channel_recv(ch, value));
 	runtime_show(c->ex);
-	return rc;
+	return give_way_if(ch->rt, rc, -EAGAIN);
 }

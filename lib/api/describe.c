@@ -17,6 +17,7 @@
 #include "rt/topo_tell.h"
 #include "rt/why.h"
 #include "sched/bind.h"
+#include "task/give_way.h"
 #include "trace/counters.h"
 
 #include <inttypes.h>
@@ -147,7 +148,12 @@ int lkdf_stat(struct lkdf *rt, const char *name, uint64_t *out)
 	if (!name || !out)
 		return err(-EINVAL, "stat: name or out is NULL");
 	rc = find_stat(rt, name, out);
-	return rc ? err(rc, "stat: there is no \"%s\" here", name) : 0;
+	if (rc)
+		return err(rc, "stat: there is no \"%s\" here", name);
+	/* A body may ask for many numbers, and for none twice. */
+	if (!thread_self()->executor)
+		give_way(rt);
+	return 0;
 }
 
 static void put_json_text(struct text *f, const char *s)

@@ -9,6 +9,7 @@
 #include "scope/event_call.h"
 #include "scope/event_pulse.h"
 #include "task/complete.h"
+#include "task/give_way.h"
 
 int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 		      struct lkdf_event *out)
@@ -30,12 +31,14 @@ int lkdf_event_create(struct lkdf *rt, uint32_t count, uint32_t flags,
 			   "event: count %u: each signal of a PULSE event "
 			   "counts alone",
 			   count);
-	if (flags & LKDF_EVENT_PULSE)
-		return event_pulse_create(rt, runtime_executor(rt), out);
+	if (flags & LKDF_EVENT_PULSE) {
+		rc = event_pulse_create(rt, runtime_executor(rt), out);
+		return give_way_if(rt, rc, -EAGAIN);
+	}
 	rc = event_create(rt, runtime_executor(rt), count ? count : 1, 2, out);
 	if (!rc)
 		a_store(&event_of(*out)->is_users, true, relaxed);
-	return rc;
+	return give_way_if(rt, rc, -EAGAIN);
 }
 
 int lkdf_event_signal(struct lkdf_event e, int error)
@@ -75,6 +78,7 @@ static int check_event(struct lkdf_event e)
 int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
 {
 	int rc = border_may_wait("lkdf_event_wait");
+	struct lkdf *rt;
 
 	if (!rc)
 		rc = border_timeout("lkdf_event_wait", timeout_ns);
@@ -82,9 +86,11 @@ int lkdf_event_wait(struct lkdf_event e, int64_t timeout_ns)
 		rc = check_event(e);
 	if (rc)
 		return rc;
-	return event_is_pulse(e)
-		       ? event_pulse_wait(e, event_pulses(e), timeout_ns)
-		       : event_wait(e, timeout_ns);
+	rt = event_of(e)->rt;
+	rc = event_is_pulse(e)
+		     ? event_pulse_wait(e, event_pulses(e), timeout_ns)
+		     : event_wait(e, timeout_ns);
+	return give_way_if(rt, rc, 1);
 }
 
 int lkdf_event_label(struct lkdf_event e, const char *label)
@@ -112,6 +118,7 @@ int lkdf_event_pulses(struct lkdf_event e, uint64_t *nr)
 	if (!nr)
 		return err(-EINVAL, "event: nr is NULL");
 	*nr = event_pulses(e);
+	give_way(event_of(e)->rt);
 	return 0;
 }
 
@@ -123,7 +130,10 @@ int lkdf_event_next(struct lkdf_event e, uint64_t seen, int64_t timeout_ns)
 		rc = border_timeout("lkdf_event_next", timeout_ns);
 	if (!rc)
 		rc = check_pulse(e);
-	return rc ? rc : event_pulse_wait(e, seen, timeout_ns);
+	if (rc)
+		return rc;
+	rc = event_pulse_wait(e, seen, timeout_ns);
+	return give_way_if(event_of(e)->rt, rc, 1);
 }
 
 /* In a body whose child it is of: the body does not end with the error. */
@@ -148,7 +158,7 @@ int lkdf_event_error(struct lkdf_event e, struct lkdf_error *out)
 	rc = event_error(e, out);
 	if (!rc && unlikely(event_failure(event_of(e)) != NULL))
 		body_saw(e);
-	return rc;
+	return give_way_if(event_of(e)->rt, rc, 1);
 }
 
 static int check_several(const struct lkdf *rt, const char *what,
@@ -174,7 +184,7 @@ int lkdf_event_any(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 {
 	int rc = check_several(rt, "any", v, nr, out);
 
-	return rc ? rc : event_any(rt, v, nr, out);
+	return rc ? rc : give_way_if(rt, event_any(rt, v, nr, out), -EAGAIN);
 }
 
 int lkdf_event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
@@ -182,7 +192,7 @@ int lkdf_event_all(struct lkdf *rt, const struct lkdf_event *v, unsigned nr,
 {
 	int rc = check_several(rt, "all", v, nr, out);
 
-	return rc ? rc : event_all(rt, v, nr, out);
+	return rc ? rc : give_way_if(rt, event_all(rt, v, nr, out), -EAGAIN);
 }
 
 int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which)
@@ -201,7 +211,11 @@ int lkdf_event_which(struct lkdf_event e, int64_t timeout_ns, unsigned *which)
 		return err(-EINVAL, "event: which is NULL");
 	if (!any || !any->is_users)
 		return err(-EINVAL, "event: it is not one of lkdf_event_any()");
-	return event_look_for(e, timeout_ns) ? 1 : event_any_which(any, which);
+	if (event_look_for(e, timeout_ns))
+		return give_way_if(event_of(e)->rt, 1, 1);
+	if (unlikely(event_of(e)->rt->check != NULL))
+		event_heard(e);
+	return event_any_which(any, which);
 }
 
 int lkdf_event_call(struct lkdf_event e, void (*fn)(void *u, int err), void *u)

@@ -14,6 +14,7 @@
 #include "run/stream.h"
 #include "seal/seal.h"
 #include "task/ctx.h"
+#include "task/give_way.h"
 #include "task/homes.h"
 #include "task/uses_check.h"
 
@@ -343,7 +344,8 @@ int lkdf_graph_run(struct lkdf_graph *g, struct lkdf_scope *s,
 			   border_whose(s->rt));
 	if (r.flags & LKDF_RUN_STREAM)
 		return stream_start(g, s ? s : g->rt->root, &r, done);
-	return frame_start(g, s ? s : g->rt->root, &r, NULL, done);
+	rc = frame_start(g, s ? s : g->rt->root, &r, NULL, done);
+	return give_way_if(g->rt, rc, -EAGAIN);
 }
 
 int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
@@ -363,7 +365,7 @@ int lkdf_spawn_graph(struct lkdf_ctx *c, struct lkdf_graph *g,
 		return err(-EINVAL,
 			   "spawn_graph: graph %s: a child run is no STREAM",
 			   g->name);
-	return child_run_start(c, g, &r);
+	return give_way_if(g->rt, child_run_start(c, g, &r), -EAGAIN);
 }
 
 int lkdf_graph_set(struct lkdf_graph *g, int32_t task, const void *arg)

@@ -5,6 +5,7 @@
 #include "api/fixes.h"
 #include "scope/scope.h"
 #include "task/after.h"
+#include "task/give_way.h"
 #include "task/task.h"
 
 int lkdf_scope_create(struct lkdf *rt, const struct lkdf_scope_attr *attr,
@@ -60,7 +61,7 @@ int lkdf_scope_wait(struct lkdf *rt, struct lkdf_scope *s, int64_t timeout_ns)
 		rc = border_may_wait("lkdf_scope_wait");
 	if (!rc)
 		rc = border_timeout("lkdf_scope_wait", timeout_ns);
-	return rc ? rc : scope_wait(s, timeout_ns);
+	return rc ? rc : give_way_if(rt, scope_wait(s, timeout_ns), 1);
 }
 
 int lkdf_scope_cancel(struct lkdf *rt, struct lkdf_scope *s, int error)

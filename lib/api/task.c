@@ -17,6 +17,7 @@
 #include "task/after.h"
 #include "task/again.h"
 #include "task/fn_kind.h"
+#include "task/give_way.h"
 #include "task/group.h"
 #include "task/parallel_for.h"
 #include "task/step.h"
@@ -89,7 +90,8 @@ int lkdf_submit(struct lkdf *rt, struct lkdf_scope *s,
 	rc = check_task(rt, &task, &room, false);
 	if (rc)
 		return rc;
-	return task_submit(rt, s ? s : rt->root, task, done);
+	rc = task_submit(rt, s ? s : rt->root, task, done);
+	return give_way_if(rt, rc, -EAGAIN);
 }
 
 int lkdf_submit_fn(struct lkdf *rt, struct lkdf_scope *s, const char *name,
@@ -155,7 +157,7 @@ int lkdf_submit_many(struct lkdf *rt, struct lkdf_scope *s,
 	if (!rc)
 		rc = task_submit_many(rt, s ? s : rt->root, t, nr, done);
 	free(t);
-	return rc;
+	return give_way_if(rt, rc, -EAGAIN);
 }
 
 int lkdf_spawn(struct lkdf_ctx *c, struct lkdf_kind *k, const void *arg)
@@ -182,7 +184,9 @@ int lkdf_spawn_task(struct lkdf_ctx *c, const struct lkdf_task *task,
 	if (!rc)
 		rc = check_task(c->ex->rt, &task, &room, true);
 
-	return rc ? rc : task_spawn_with(c, task, done);
+	return rc ? rc
+		  : give_way_if(c->ex->rt, task_spawn_with(c, task, done),
+				-EAGAIN);
 }
 
 static int join_with_groups(struct lkdf_ctx *c)

@@ -67,7 +67,8 @@ bool notes_copy(struct notes *n, const char *label, const void *p, size_t size)
 {
 	if (!n || !p)
 		return false;
-	return write_line(n, "copy\t%s\t%lx\t%zu\n", label,
+	/* The tool reads no empty field. */
+	return write_line(n, "copy\t%s\t%lx\t%zu\n", label[0] ? label : "-",
 			  (unsigned long)(uintptr_t)p, size);
 }
 

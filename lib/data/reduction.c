@@ -155,6 +155,54 @@ static void poison_copy(struct lkdf_data *d, struct var *v, int error)
 	failure_put(f, &d->rt->log);
 }
 
+static void hear_value(struct check *ch, struct lkdf_data *d, struct var *v)
+{
+	var_hear(ch, v, TURN_WRITE);
+	if (v != &d->domain.whole)
+		var_hear(ch, &d->domain.whole, TURN_PARTS);
+}
+
+/* Those behind it use the part, or all. */
+static void tell_value(struct check *ch, struct lkdf_data *d, struct var *v)
+{
+	var_tell(ch, v, TURN_WRITE);
+	if (v != &d->domain.whole)
+		var_tell(ch, &d->domain.whole, TURN_PARTS);
+}
+
+struct first {
+	struct check_call call;
+	struct lkdf_data *d;
+	uint32_t part;
+	char *bytes;
+};
+
+static void run_neutral(struct check_call *call)
+{
+	struct first *m = container_of(call, struct first, call);
+	struct check *ch = m->d->rt->check;
+	struct var *v = domain_var(&m->d->domain, m->part);
+
+	hear_value(ch, m->d, v);
+	check_enter(ch);
+	make_neutral(m->d, m->bytes, data_size(m->d, m->part));
+	check_leave(ch);
+	tell_value(ch, m->d, v);
+}
+
+/* Uses of the data come after it, also where another thread makes it. */
+static void make_first(struct lkdf_data *d, char *bytes, uint32_t part)
+{
+	struct first m = { .d = d, .part = part };
+
+	m.bytes = bytes + data_offset(d, part);
+	m.call.run = run_neutral;
+	m.call.name = "neutral of a data";
+	if (likely(!d->rt->check || !d->neutral) ||
+	    fiber_run(d->rt->check, &m.call, (struct check_place){ 0 }))
+		make_neutral(d, m.bytes, data_size(d, part));
+}
+
 int reduction_begin(struct lkdf_data *d, uint32_t part)
 {
 	struct var *v = domain_var(&d->domain, part);
@@ -170,13 +218,11 @@ int reduction_begin(struct lkdf_data *d, uint32_t part)
 		return -ENOMEM;
 	v->has_value = true;
 	if (part || !d->domain.nr_parts)
-		make_neutral(d, bytes + data_offset(d, part),
-			     data_size(d, part));
+		make_first(d, bytes, part);
 	for (i = 1; !part && i <= d->domain.nr_parts; i++) {
 		v = domain_var(&d->domain, i);
 		if (is_new || !v->has_value)
-			make_neutral(d, bytes + data_offset(d, i),
-				     data_size(d, i));
+			make_first(d, bytes, i);
 	}
 	return 0;
 }
@@ -198,13 +244,11 @@ static void run_combine(struct check_call *call)
 	struct check *ch = d->rt->check;
 	struct var *v = domain_var(&d->domain, m->r->part);
 
-	var_hear(ch, v, TURN_WRITE);
-	if (v != &d->domain.whole)
-		var_hear(ch, &d->domain.whole, TURN_PARTS);
+	hear_value(ch, d, v);
 	check_enter(ch);
 	m->rc = d->reduce(m->to, m->from, data_size(d, m->r->part));
 	check_leave(ch);
-	var_tell(ch, v, TURN_WRITE);
+	tell_value(ch, d, v);
 }
 
 /* Beside the bodies, after all that have left copies. */

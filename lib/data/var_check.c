@@ -20,22 +20,30 @@ static bool is_alone(const struct var *v, unsigned turn)
 	return turn == TURN_WRITE;
 }
 
+static uint64_t *tokens_of(struct var *v)
+{
+	if (!v->check)
+		v->check = check_tokens(NR_TURNS + 1);
+	return v->check;
+}
+
+uint64_t *var_held(struct var *v)
+{
+	return tokens_of(v) ? &v->check[TURN_HELD] : NULL;
+}
+
 void var_hear(struct check *ch, struct var *v, unsigned turn)
 {
 	unsigned i;
 
-	if (!v->check)
-		v->check = check_tokens(NR_TURNS + 1);
-	for (i = 0; v->check && i < NR_TURNS; i++)
+	for (i = 0; tokens_of(v) && i < NR_TURNS; i++)
 		if (i != turn || is_alone(v, turn))
 			check_acquire(ch, &v->check[i]);
 }
 
 void var_tell(struct check *ch, struct var *v, unsigned turn)
 {
-	if (!v->check)
-		v->check = check_tokens(NR_TURNS + 1);
-	if (v->check)
+	if (tokens_of(v))
 		check_release(ch, &v->check[turn]);
 }
 

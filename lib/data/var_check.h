@@ -10,6 +10,9 @@
 
 struct check;
 
+/* The token that one of those that commute has at a time; NULL: no memory. */
+uint64_t *var_held(struct var *v);
+
 /* A use of that way begins, or ends: enum turn. */
 void var_hear(struct check *ch, struct var *v, unsigned turn);
 void var_tell(struct check *ch, struct var *v, unsigned turn);

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "data/data.h"
+#include "data/var_check.h"
 #include "mem/heap.h"
 #include "mem/region.h"
 #include "task/uses.h"
@@ -263,6 +264,8 @@ void access_free(struct lkdf_graph *g)
 	}
 	region_free(w->map, w->map_size * sizeof(*w->map));
 	access_forget_tokens(w, g->rt);
+	for (i = 0; w->tokens && i < w->nr_tokens; i++)
+		var_forget(&w->tokens[i].whole);
 	free(w->tokens);
 	free(w->claimed);
 	region_free(w->first, (w->nr_indices + 1ul) * sizeof(*w->first));

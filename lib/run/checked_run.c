@@ -263,6 +263,18 @@ static void tell_event(struct check *ch, struct lkdf_event e)
 		check_release(ch, event_token(ch, e.slot, e.gen));
 }
 
+/* Those who come after the run: its event, the scope, the body above. */
+static void tell_end(struct frame *f)
+{
+	struct check *ch = check_of(f);
+
+	check_release(ch, f->check->end);
+	tell_event(ch, f->stream ? f->stream->done : f->done);
+	checked_tell_scope(f->scope);
+	if (f->parent)
+		checked_tell_parent(f->parent);
+}
+
 void checked_run_tell(struct frame *f, uint32_t index,
 		      const struct check_place *at)
 {
@@ -275,11 +287,7 @@ void checked_run_tell(struct frame *f, uint32_t index,
 	tell_loops(f, index);
 	check_release(ch, turn_token(f, index));
 	each_use(f, index, var_tell);
-	check_release(ch, fc->end);
-	tell_event(ch, f->stream ? f->stream->done : f->done);
-	checked_tell_scope(f->scope);
-	if (f->parent)
-		checked_tell_parent(f->parent);
+	tell_end(f);
 }
 
 struct check_place checked_run_after(const struct frame *f, uint32_t index)
@@ -330,6 +338,8 @@ static void run_asked(struct check_call *call)
 	struct check *ch = check_of(a->f);
 
 	check_acquire(ch, fc->begin);
+	/* A repetition may have no body. */
+	check_acquire(ch, fc->before);
 	check_acquire(ch, fc->end);
 	check_enter(ch);
 	if (a->until)
@@ -337,8 +347,8 @@ static void run_asked(struct check_call *call)
 	else
 		a->drop(a->u);
 	check_leave(ch);
-	/* The next repetition comes after it. */
-	check_release(ch, fc->end);
+	/* The next repetition comes after it, or who waits for the last. */
+	tell_end(a->f);
 }
 
 static bool ask_program(struct asked *a, const char *name)

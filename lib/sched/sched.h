@@ -146,6 +146,9 @@ struct sched {
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
 
+	/* Any thread: how often calls gave way in vain, see task/give_way.h. */
+	_Atomic(uint32_t) nr_vain;
+
 	/* Workers that rest in joins, see joiner.h. */
 	_Atomic(uint32_t) nr_joiners;
 

@@ -311,6 +311,12 @@ static bool order_wait(struct worker *w, int64_t nap_ns)
 	return true;
 }
 
+static void run_one(struct worker *w, uint64_t item)
+{
+	a_store(&w->sched->nr_vain, 0, relaxed);
+	w->sched->ops.run_one(w, item);
+}
+
 /*
  * Runs one item at a time. After each the thread that drains may go on with
  * what it was about, as if a worker had not come further.
@@ -328,7 +334,7 @@ static bool drain_by_seed(struct worker *w, int64_t nap_ns)
 		if (has_moved && order_once_in(&s->order, ORDER_ENDS))
 			return true;
 		if (order_pick(w, &item))
-			s->ops.run_one(w, item);
+			run_one(w, item);
 		else if (!order_wait(w, has_moved ? 0 : nap_ns))
 			return has_moved && nap_ns;
 		has_moved = true;
@@ -347,7 +353,7 @@ bool worker_run_any(struct worker *w)
 		intake_all(w, &s->nodes[i]);
 	if (!order_pick(w, &item))
 		return false;
-	s->ops.run_one(w, item);
+	run_one(w, item);
 	return true;
 }
 
@@ -363,10 +369,12 @@ bool worker_drain(struct worker *w, int64_t nap_ns)
 	for (;;) {
 		for (i = 0; i < s->nr_nodes; i++)
 			intake_all(w, &s->nodes[i]);
-		if (worker_pop(w, &item))
+		if (worker_pop(w, &item)) {
+			a_store(&s->nr_vain, 0, relaxed);
 			s->ops.run(w, item);
-		else if (!s->ops.wait(w, has_moved ? 0 : nap_ns))
+		} else if (!s->ops.wait(w, has_moved ? 0 : nap_ns)) {
 			return has_moved;
+		}
 		has_moved = true;
 	}
 }

@@ -155,12 +155,15 @@ static void hold_uses(struct task *t,
 		      void (*fn)(struct check *ch, uint64_t *token))
 {
 	const struct use *u;
+	uint64_t *held;
 
 	if (!(t->link.flags & TASK_HAS_DATA))
 		return;
-	for (u = t->claim->first; u; u = u->after)
-		if (use_takes_token(u) && u->var->check)
-			fn(check_of(t), &u->var->check[TURN_HELD]);
+	for (u = t->claim->first; u; u = u->after) {
+		held = use_takes_token(u) ? var_held(u->var) : NULL;
+		if (held)
+			fn(check_of(t), held);
+	}
 }
 
 /* ---- what comes before -------------------------------------------------- */
@@ -432,6 +435,7 @@ static void run_held(struct check_call *call)
 {
 	struct held *h = container_of(call, struct held, call);
 
+	check_acquire(check_of(h->t), token_of(h->t, TOKEN_LEFT));
 	hear_event(check_of(h->t), h->e);
 	checked_tell(h->t, h->t);
 }

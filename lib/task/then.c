@@ -152,6 +152,10 @@ static void resume_task(struct executor *ex, struct task *t)
 	check(t->then_fn);
 	if (unlikely(rt_of(t)->check != NULL) && is_over)
 		checked_came(t);
+	/* It has waited for the event, though it does not go on. */
+	if (unlikely(rt_of(t)->check != NULL) && t->link.flags & TASK_FAILED &&
+	    t->then_on_event && t->tap.event.slot)
+		checked_held(t, t->tap.event);
 	if (!is_over && !(t->link.flags & TASK_FAILED)) {
 		then_continue(ex, t);
 		return;

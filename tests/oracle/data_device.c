@@ -271,23 +271,35 @@ void d_devices_leave(void)
 	}
 }
 
-void d_devices_check(void)
+static void check_one(uint32_t i)
 {
 	const struct emu *e;
-	uint32_t i, j;
+	uint32_t j;
+
+	for (j = 0; j < D_DEVICES; j++) {
+		e = &opened[i].emu[j];
+		if (e->nr_blocks || atomic_load(&e->nr_overlaps) ||
+		    atomic_load(&e->nr_stale))
+			wrong(NULL,
+			      "device %u: %u blocks left, %d calls at a time, "
+			      "%d ops done twice",
+			      j, e->nr_blocks, atomic_load(&e->nr_overlaps),
+			      atomic_load(&e->nr_stale));
+	}
+}
+
+void d_devices_check(void)
+{
+	uint32_t i;
 
 	for (i = 0; i < nr_opened; i++)
-		for (j = 0; j < D_DEVICES; j++) {
-			e = &opened[i].emu[j];
-			if (e->nr_blocks || atomic_load(&e->nr_overlaps) ||
-			    atomic_load(&e->nr_stale))
-				wrong(NULL,
-				      "device %u: %u blocks left, %d calls at "
-				      "a time, %d ops done twice",
-				      j, e->nr_blocks,
-				      atomic_load(&e->nr_overlaps),
-				      atomic_load(&e->nr_stale));
-		}
+		check_one(i);
+}
+
+void d_devices_close(void)
+{
+	check_one(--nr_opened);
+	memset(&opened[nr_opened], 0, sizeof(opened[nr_opened]));
 }
 
 struct lkdf_place *d_device_place(struct lkdf *rt, uint32_t device)

@@ -34,6 +34,9 @@ void d_opencl_begin(void);
  */
 bool d_devices_open(struct lkdf *rt, enum d_devices sort);
 
+/* The emulated ones that were opened last; their runtime has closed. */
+void d_devices_close(void);
+
 /* Before the runtimes close: what we hold of their devices. */
 void d_devices_leave(void);
 

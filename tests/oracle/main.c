@@ -22,7 +22,8 @@
  * are at gates, each of which lets so many workers run their bodies.
  * --substitutes: so many workers more, which run for those that rest in
  * joins. --orders: each program runs in so many orders instead, each in a
- * runtime of its own with option order; --order: in that one.
+ * runtime of its own with option order; --order: in that one. Kernels end when
+ * their devices say, so with devices an order may not repeat itself.
  */
 #include "tests/oracle/data_device.h"
 #include "tests/oracle/drop.h"
@@ -184,7 +185,7 @@ static void check_ways(const struct options *o)
 	const char *how = "runs beside kernels went solo, and by their static "
 			  "order";
 
-	if (o->devices != D_EMULATED || o->has_seed)
+	if (o->devices != D_EMULATED || o->has_seed || o->orders)
 		return;
 	if (ran.programs < WAYS_PROGRAMS) {
 		skip(how, "too few programs");
@@ -309,9 +310,14 @@ static bool try_order(const struct options *o, uint64_t seed, uint32_t order)
 		wrong(NULL, "%s: %s", text, lkdf_errmsg());
 		return false;
 	}
+	if (o->devices)
+		d_devices_open(rt[1], o->devices);
 	good = seed_has_data(seed) ? try_data(rt, &serial, seed, 0)
 				   : try_one(rt, &serial, seed, 0);
-	return !lkdf_close(rt[1]) && good;
+	good = !lkdf_close(rt[1]) && good;
+	if (o->devices)
+		d_devices_close();
+	return good;
 }
 
 /* The orders of one program are chosen by its seed. */
@@ -438,8 +444,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (o.orders || o.order) {
-		/* Kernels run in the order of their devices. */
-		o.devices = D_NO_DEVICES;
+		/* Those of drivers cost a second in each runtime. */
+		if (o.devices == D_OPENCL)
+			o.devices = D_EMULATED;
 		o.nr_workers = 0;
 	}
 	if (o.shrinks)

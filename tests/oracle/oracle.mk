@@ -70,6 +70,14 @@ $(ORDERS_ORACLE): $(ORACLE)
 		$< >$@
 	$(Q)chmod +x $@
 
+DEVICE_ORDERS_ORACLE := $(BUILD)/tests/oracle/devices/orders/oracle
+
+$(DEVICE_ORDERS_ORACLE): $(DEVICE_ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 60 --orders 3 --seconds 5 "$$@"\n' \
+		$< >$@
+	$(Q)chmod +x $@
+
 # A program without arguments, as tests/run.sh wants it.
 DEVICE_MUTANTS := $(BUILD)/tests/oracle/device_mutants
 $(ORACLE_SELFTEST) $(DEVICE_MUTANTS): $(BUILD)/%: %.sh tests/oracle/plant.sh \
@@ -126,8 +134,16 @@ $(CONTROL_ORACLE): $(CONTROL_SRC) $(wildcard tests/oracle/control/*.h) \
 		$(CONTROL_SRC) $(LDFLAGS) -L$(BUILD) -llkdf -lpthread \
 		-Wl,-rpath,'$$ORIGIN/../../..'
 
+CONTROL_ORDERS_ORACLE := $(BUILD)/tests/oracle/control/orders/control
+
+$(CONTROL_ORDERS_ORACLE): $(CONTROL_ORACLE)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s --programs 200 --orders 5 "$$@"\n' $< >$@
+	$(Q)chmod +x $@
+
 ORACLES := $(ORACLE) $(MANY_ORACLE) $(NARROW_ORACLE) $(ORDERS_ORACLE) $(DEVICE_ORACLE) $(OPENCL_ORACLE) \
-	$(CUDA_ORACLE) $(CONTROL_ORACLE)
+	$(CUDA_ORACLE) $(CONTROL_ORACLE) $(CONTROL_ORDERS_ORACLE) \
+	$(DEVICE_ORDERS_ORACLE)
 
 # Each commit has programs of its own, and others with clang; without git they are
 # always the same.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
  * Programs for lkdf check, see test_check.sh: check_orders
- * lock|order|stuck|thread|blocking|gang|deep, and 1 for what is right.
+ * lock|order|stuck|thread|blocking|gang|deep|again, and 1 for what is right.
  */
 #include <errno.h>
 #include <lkdf/gang.h>
@@ -152,6 +152,41 @@ static void submit_deep(void)
 		fprintf(stderr, "check_orders: %s\n", lkdf_errmsg());
 }
 
+static struct lkdf_graph *graph;
+
+/* Repeats its call until no other run is under way. */
+static int runs_graph(struct lkdf_ctx *c, void *arg)
+{
+	int i, rc;
+
+	(void)c;
+	(void)arg;
+	for (i = 0; i < 3; i++) {
+		while ((rc = lkdf_graph_run(graph, NULL, NULL, NULL)) ==
+		       -EAGAIN)
+			continue;
+		must(rc);
+	}
+	return 0;
+}
+
+static void submit_asker(void)
+{
+	struct lkdf_kind *k, *one;
+
+	must(lkdf_kind_create(
+		rt, ATTR(lkdf_kind_attr, .name = "one", .fn = says), &one));
+	must(lkdf_kind_create(
+		rt, ATTR(lkdf_kind_attr, .name = "asks", .fn = runs_graph),
+		&k));
+	must(lkdf_graph_create(rt, ATTR(lkdf_graph_attr, .inflight = 1),
+			       &graph));
+	must(lkdf_graph_add(graph, one, "one", NULL, 0));
+	must(lkdf_graph_seal(graph, NULL));
+	must(lkdf_submit(rt, NULL, ATTR(lkdf_task, .kind = k), NULL));
+	must(lkdf_scope_wait(rt, NULL, -1));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -170,6 +205,8 @@ int main(int argc, char **argv)
 		create_gang();
 	else if (!strcmp(argv[1], "deep"))
 		submit_deep();
+	else if (!strcmp(argv[1], "again"))
+		submit_asker();
 	else
 		wait_for_ever();
 	return 0;

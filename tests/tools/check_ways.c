@@ -450,7 +450,29 @@ static void text(void)
 	two_accesses(is_right ? 0 : 7, 6);
 }
 
+static bool adds(void *u)
+{
+	return ++shared < 0 && u;
+}
+
+/* Repetitions without a task: who waits comes after what asks in between. */
+static void until(void)
+{
+	struct lkdf_run r = { .size = sizeof(r), .until = adds };
+	struct lkdf_graph *g = graph(1);
+
+	r.times = 3;
+	must(lkdf_graph_seal(g, NULL));
+	must(lkdf_graph_run(g, NULL, &r, &later));
+	if (!is_right)
+		shared++;
+	must(lkdf_event_wait(later, -1));
+	shared++;
+	lkdf_graph_put(g);
+}
+
 static const struct row rows[] = {
+	{ "until", until },
 	{ "any", any },
 	{ "event_call", event_call },
 	{ "hold", hold },

@@ -118,6 +118,8 @@ for cc in $compilers; do
 		"$cc: a body has a thread of its own" -- "$orders" thread 1
 	judge 0 'nothing was found' "$cc: its orders, with --atomics" \
 		--atomics -- "$orders" thread 1
+	judge 0 'nothing was found' "$cc: a body asks until it may" \
+		-- "$orders" again 1
 	judge 1 'race: .*task "starter"' "$cc: and its race" \
 		--atomics -- "$orders" thread 0
 done
@@ -180,6 +182,8 @@ LKDF_ORDER=1 "$orders" order 0 >"$dir/first"
 LKDF_ORDER=${seed:-1} "$orders" order 0 >"$dir/again"
 ! cmp -s "$dir/first" "$dir/again"
 ok $? "the seed that it names has that outcome" "$dir/again"
+judge 0 'orders have one outcome' "a body that asks until it may" \
+	--orders 20 -- "$orders" again 1
 judge 1 '^lkdf check: deadlock with seed 1' "a deadlock" -- "$orders" stuck 0
 json "a deadlock" '"races_checked":false.*"seeds":.."seed":1,"deadlock":true' \
 	-- "$orders" stuck 0

@@ -3,7 +3,7 @@
  * Random graphs with branches, loops, values, waves and channels in the library
  * against the model:
  *	control [--programs N] [--seed S] [--base S] [--repeat N]
- *		[--workers LIST]
+ *		[--workers LIST] [--orders N]
  * Each runs both ways, with regions (lib/graph/region.h) and without them: both
  * do what the model does, and go through as many iterations. Four large graphs
  * follow, see large.h.
@@ -12,18 +12,16 @@
  * --seed runs one program, --repeat times with each number of workers. LIST has
  * up to four of these, 0 is the serial mode; 1,2,4,0 without the option. Graphs
  * that seal is to refuse are among them: the model says which, and why.
+ * --orders: each program runs in so many orders instead, which its seed
+ *chooses, each in runtimes of its own with option order.
  */
-#include "tests/oracle/control/channels.h"
-#include "tests/oracle/control/data.h"
 #include "tests/oracle/control/large.h"
-#include "tests/oracle/control/program.h"
+#include "tests/oracle/control/run.h"
 #include "tests/oracle/random.h"
 #include "tests/tap.h"
 
 #include <errno.h>
-#include <lkdf/lkdf.h>
 #include <signal.h>
-#include <stdatomic.h>
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define PROGRAMS 4000
@@ -39,23 +37,12 @@ static const char *const ways[] = { "loop_regions=yes", "loop_regions=no" };
 
 struct options {
 	uint64_t programs, seed, base, repeat;
+	uint32_t orders;
 	bool has_seed;
 };
 
 static int worker_counts[MAX_COUNTS] = { 1, 2, 4, 0 };
 static int nr_counts = MAX_COUNTS;
-
-/* One run in flight. */
-struct run {
-	const struct program *p;
-	struct channels *channels;
-	const struct variables *variables;
-	struct lkdf_kind *child;
-	int number;
-	struct exchange exchange;
-	atomic_int calls[MAX_TASKS];
-	uint64_t seen[MAX_TASKS]; /* the task's calls, one after another */
-};
 
 /* A number of workers has two side by side, one for each way. */
 static struct lkdf *runtimes[MAX_RUNTIMES];
@@ -65,29 +52,6 @@ static struct lkdf_kind *gates[MAX_RUNTIMES], *children[MAX_RUNTIMES];
 static struct variables variables[MAX_RUNTIMES];
 static uint64_t nr_refused, nr_runs, nr_iterations, nr_again, nr_included;
 static uint64_t nr_with_data, nr_bare;
-
-static int body(struct lkdf_ctx *c, void *arg)
-{
-	struct run *r = (struct run *)(uintptr_t)lkdf_run_arg(c) + lkdf_seq(c);
-	int task = (int)(intptr_t)arg;
-	int n = atomic_load(&r->calls[task]), rc;
-
-	/* Where it waits it is called again, and that is no call. */
-	rc = channels_exchange(r->channels, c, &r->exchange, r->p, task,
-			       program_out(r->p, r->number, task, n));
-	if (rc)
-		return rc;
-	atomic_fetch_add(&r->calls[task], 1);
-	r->seen[task] = program_see(r->seen[task], n, lkdf_in(c, 0));
-	variables_call(c, r->variables, r->child,
-		       &(struct call){ r->p, r->number, task, n },
-		       &r->seen[task]);
-	if (!r->p->is_bare)
-		*(uint64_t *)lkdf_out(c, 0) =
-			program_out(r->p, r->number, task, n);
-
-	return program_value(r->p, r->number, task, n);
-}
 
 static int gate(struct lkdf_ctx *c, void *arg)
 {
@@ -99,6 +63,7 @@ static int gate(struct lkdf_ctx *c, void *arg)
 static struct {
 	const struct program *p;
 	int workers;
+	uint32_t order; /* of option order; 0: none */
 	const char *way;
 } at; /* what runs now */
 
@@ -132,7 +97,7 @@ static void open_runtime(int r)
 {
 	struct lkdf_kind_attr a = { .size = sizeof(a),
 				    .name = "t",
-				    .fn = body,
+				    .fn = run_body,
 				    .nr_out = 1,
 				    .in_size = &value_size,
 				    .out_size = &value_size };
@@ -142,7 +107,9 @@ static void open_runtime(int r)
 	char workers[32] = "serial=yes", options[64];
 	int i;
 
-	if (workers_of(r))
+	if (at.order)
+		snprintf(workers, sizeof(workers), "order=%u", at.order);
+	else if (workers_of(r))
 		snprintf(workers, sizeof(workers), "workers=%d", workers_of(r));
 	snprintf(options, sizeof(options), "%s,%s", workers, ways[r % NR_WAYS]);
 	must(lkdf_open(options, &runtimes[r]), "open");
@@ -169,8 +136,12 @@ static void close_runtime(int r)
 	lkdf_kind_put(gates[r]);
 	lkdf_kind_put(children[r]);
 	variables_close(&variables[r]);
-	is(lkdf_close(runtimes[r]), 0, "a runtime with %d workers, %s, closes",
-	   workers_of(r), ways[r % NR_WAYS]);
+	if (at.order)
+		must(lkdf_close(runtimes[r]), "close");
+	else
+		is(lkdf_close(runtimes[r]), 0,
+		   "a runtime with %d workers, %s, closes", workers_of(r),
+		   ways[r % NR_WAYS]);
 }
 
 static int add_value(struct lkdf_graph *g, const struct edge *e)
@@ -252,52 +223,6 @@ static uint64_t stat_of(int r, const char *name)
 	return v;
 }
 
-/* Of a run, or of a stream with its last wave. */
-static bool compare_error(int run, int error, bool has_failed)
-{
-	if ((error != 0) == has_failed)
-		return true;
-	printf("# run %d: ends with %d, a task has%s failed\n", run, error,
-	       has_failed ? "" : " not");
-	return false;
-}
-
-static bool compare(const struct program *p, const struct run *run,
-		    const struct story *s)
-{
-	bool good = true;
-	int t;
-
-	for (t = 0; t < p->nr_tasks; t++) {
-		if (run->calls[t] != s->calls[t])
-			printf("# run %d: task %d called %d times, not %d\n",
-			       run->number, t, run->calls[t], s->calls[t]);
-		else if (run->seen[t] != s->seen[t])
-			printf("# run %d: task %d has seen other values\n",
-			       run->number, t);
-		else
-			continue;
-		good = false;
-	}
-	return good;
-}
-
-/* A run each; or a stream, with one event. With data: one run. */
-static void start(const struct program *p, struct lkdf_graph *g,
-		  struct run *run, struct lkdf_event *done)
-{
-	struct lkdf_run attr = { .size = sizeof(attr), .arg = run };
-	int i;
-
-	if (p->is_stream) {
-		attr.flags = LKDF_RUN_STREAM | LKDF_RUN_GO_ON;
-		attr.times = (uint64_t)p->nr_runs;
-		attr.max_waves = (uint32_t)p->max_waves;
-	}
-	for (i = 0; i < (p->is_stream || p->has_data ? 1 : p->nr_runs); i++)
-		must(lkdf_graph_run(g, NULL, &attr, &done[i]), "run");
-}
-
 static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 {
 	uint64_t unchosen = stat_of(r, "lkdf.unchosen");
@@ -321,22 +246,22 @@ static bool run_all(int r, const struct program *p, struct lkdf_graph *g)
 		run[i].number = i;
 	}
 	if (!p->has_data)
-		start(p, g, run, done);
+		must(run_start(p, g, run, done), "run");
 	for (i = 0; i < p->nr_runs; i++) {
 		if (p->has_data) {
 			variables_reset(&variables[r], p);
-			start(p, g, run, &done[i]);
+			must(run_start(p, g, run, &done[i]), "run");
 		}
 		if (!p->is_stream || !i)
 			error = lkdf_event_wait(done[i], -1);
 		model_run(p, i, out[i % p->inflight], &s);
-		good &= compare(p, &run[i], &s);
+		good &= run_compare(p, &run[i], &s);
 		if (p->has_data)
 			good &= variables_compare(&variables[r], &s);
 		channels_expect(&channels, p, i, &s);
 		has_failed |= s.has_failed;
 		if (!p->is_stream || i + 1 == p->nr_runs) {
-			good &= compare_error(i, error, has_failed);
+			good &= run_compare_error(i, error, has_failed);
 			has_failed = false;
 		}
 		unchosen += (uint64_t)s.nr_unchosen;
@@ -403,6 +328,50 @@ static bool try_both(int r, const struct program *p)
 	return false;
 }
 
+/* Alone in two runtimes, so that the order depends on nothing else. */
+static bool try_order(const struct program *p, uint32_t order)
+{
+	bool good;
+	int way;
+
+	at.order = order;
+	for (way = 0; way < NR_WAYS; way++)
+		open_runtime(way);
+	good = try_both(0, p);
+	for (way = 0; way < NR_WAYS; way++)
+		close_runtime(way);
+	if (!good) {
+		program_print(p);
+		printf("# --seed %llu in order %u\n",
+		       (unsigned long long)p->seed, order);
+	}
+	return good;
+}
+
+/* Chosen by its seed. */
+static bool try_orders(const struct options *o, uint64_t seed)
+{
+	struct program p;
+	uint32_t i;
+	bool good = true;
+
+	program_create(&p, seed);
+	for (i = 0; i < o->orders && good; i++)
+		good = try_order(&p, 1 + (uint32_t)(mix(seed + i) % 1000000));
+	return good;
+}
+
+static void run_orders(const struct options *o)
+{
+	uint64_t i, nr = o->has_seed ? 1 : o->programs;
+	bool good = true;
+
+	for (i = 0; i < nr && good; i++)
+		good = try_orders(o, o->has_seed ? o->seed : mix(o->base + i));
+	ok(good, "%llu graphs with control flow, in %u orders each",
+	   (unsigned long long)i, o->orders);
+}
+
 static bool try_seed(const struct options *o, uint64_t seed, int r)
 {
 	struct program p;
@@ -452,6 +421,8 @@ static bool parse(struct options *o, const char *name, const char *value)
 		o->base = v;
 	else if (!strcmp(name, "--repeat"))
 		o->repeat = v;
+	else if (!strcmp(name, "--orders"))
+		o->orders = (uint32_t)v;
 	else if (!strcmp(name, "--workers"))
 		return parse_workers(value);
 	else
@@ -475,10 +446,14 @@ int main(int argc, char **argv)
 		fprintf(stderr, "control: unknown option %s\n", argv[i]);
 		return 2;
 	}
+	printf("# base seed %llu\n", (unsigned long long)o.base);
+	if (o.orders) {
+		run_orders(&o);
+		return tap_end();
+	}
 	nr_runtimes = nr_counts * NR_WAYS;
 	for (r = 0; r < nr_runtimes; r++)
 		open_runtime(r);
-	printf("# base seed %llu\n", (unsigned long long)o.base);
 	run_programs(&o);
 	for (r = 0; r < nr_runtimes && !o.has_seed; r++)
 		ok(large_try(runtimes[r], mix(o.base)),
