@@ -13,7 +13,7 @@
  * up to four of these, 0 is the serial mode; 1,2,4,0 without the option. Graphs
  * that seal is to refuse are among them: the model says which, and why.
  * --orders: each program runs in so many orders instead, which its seed
- *chooses, each in runtimes of its own with option order.
+ * chooses, each in runtimes of its own with option order.
  */
 #include "tests/oracle/control/large.h"
 #include "tests/oracle/control/run.h"
