@@ -118,7 +118,7 @@ static void counts_are_those_of_formulas(void)
 		{ "cholesky", 2, 48 * 47 / 2, 48 * 47 / 2 * (512ull << 10) },
 		{ "cholesky", 1, 0, 0 },
 	};
-	uint64_t nr_messages, nr_bytes;
+	uint64_t nr_messages = 0, nr_bytes = 0;
 	struct shape s;
 	size_t i;
 
@@ -135,7 +135,7 @@ static void counts_are_those_of_formulas(void)
 static void shape_is_sound(const char *name, uint32_t nr_ranks, bool forwards)
 {
 	struct sim_attr a = plain;
-	uint64_t least, least_bytes;
+	uint64_t least = 0, least_bytes = 0;
 	struct sim_result r;
 	struct shape s;
 
