@@ -8,30 +8,21 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <time.h>
 
 /* The fastest of so many counts. */
 #define ROUND_TRIPS 8
 #define TAG 1
 
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
-
 /* 0 or 1: MPI has failed. */
 static int ask_clock(struct lkdf_mpi *m, int64_t *took, int64_t *ahead)
 {
-	int64_t begin = clock_ns(), there = 0, end;
+	int64_t begin = mpi_clock_ns(), there = 0, end;
 
 	if (MPI_Send(&there, 1, MPI_INT64_T, 0, TAG, m->comm) ||
 	    MPI_Recv(&there, 1, MPI_INT64_T, 0, TAG, m->comm,
 		     MPI_STATUS_IGNORE))
 		return 1;
-	end = clock_ns();
+	end = mpi_clock_ns();
 	*took = end - begin;
 	*ahead = there - (begin + *took / 2);
 	return 0;
@@ -44,7 +35,7 @@ static int answer_clock(struct lkdf_mpi *m, int rank)
 	if (MPI_Recv(&now, 1, MPI_INT64_T, rank, TAG, m->comm,
 		     MPI_STATUS_IGNORE))
 		return 1;
-	now = clock_ns();
+	now = mpi_clock_ns();
 	return MPI_Send(&now, 1, MPI_INT64_T, rank, TAG, m->comm) != 0;
 }
 

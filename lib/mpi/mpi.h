@@ -81,6 +81,9 @@ struct lkdf_mpi {
 	int64_t quiet_since, named_at;
 };
 
+/* CLOCK_MONOTONIC */
+int64_t mpi_clock_ns(void);
+
 /* For lkdf_poll_add(): u is the handle. */
 int mpi_poll(void *u);
 

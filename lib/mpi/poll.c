@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-static int64_t clock_ns(void)
+int64_t mpi_clock_ns(void)
 {
 	struct timespec ts;
 
@@ -235,7 +235,7 @@ int mpi_poll(void *u)
 {
 	struct lkdf_mpi *m = u;
 	bool has_found = poll_once(m) != 0;
-	int64_t now = clock_ns();
+	int64_t now = mpi_clock_ns();
 
 	if (has_found)
 		m->quiet_since = now;

@@ -2,21 +2,12 @@
 #include "mpi/mpi.h"
 
 #include <errno.h>
-#include <time.h>
 
 /* So many looks without a pause; then each eight pauses are twice as long. */
 #define NR_EAGER 32
 #define FIRST_NS 2000
 #define BUSY_NS 200000 /* requests are in progress */
 #define QUIET_NS 1000000
-
-static int64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ll + ts.tv_nsec;
-}
 
 /* How long to sleep after so many looks that have found nothing. */
 static int64_t pause_ns(const struct lkdf_mpi *m, unsigned nr_looks)
@@ -33,7 +24,7 @@ static int64_t pause_ns(const struct lkdf_mpi *m, unsigned nr_looks)
 static int poll_until(struct lkdf_mpi *m, struct lkdf_event e,
 		      int64_t timeout_ns)
 {
-	int64_t end_ns = clock_ns() + timeout_ns, ns = 0, left_ns;
+	int64_t end_ns = mpi_clock_ns() + timeout_ns, ns = 0, left_ns;
 	unsigned nr_looks = 0;
 	int rc;
 
@@ -45,7 +36,7 @@ static int poll_until(struct lkdf_mpi *m, struct lkdf_event e,
 		ns = pause_ns(m, nr_looks);
 		if (timeout_ns < 0)
 			continue;
-		left_ns = end_ns - clock_ns();
+		left_ns = end_ns - mpi_clock_ns();
 		if (left_ns <= 0)
 			return lkdf_event_wait(e, 0);
 		ns = ns < left_ns ? ns : left_ns;
