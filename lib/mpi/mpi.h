@@ -81,7 +81,7 @@ struct lkdf_mpi {
 	int64_t quiet_since, named_at;
 };
 
-/* CLOCK_MONOTONIC */
+/* Returns the nanoseconds of CLOCK_MONOTONIC. */
 int64_t mpi_clock_ns(void);
 
 /* For lkdf_poll_add(): u is the handle. */

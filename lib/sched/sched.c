@@ -382,6 +382,7 @@ int sched_start(struct sched *s, const struct sched_setup *a)
 	s->nr_regular = a->nr_regular;
 	s->nr_nodes = a->topo->nr_nodes;
 	s->options = o;
+	s->log = a->log;
 	s->is_serial = o->serial != 0;
 	order_init(&s->order, (uint64_t)o->order);
 	if (s->order.is_on)

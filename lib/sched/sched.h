@@ -112,6 +112,7 @@ struct sched {
 	const struct mechanism *const *rows;
 	const struct topo *topo;
 	const struct options *options;
+	const struct log *log;
 	struct worker *workers;
 	struct sched_node *nodes;
 	int nr_workers, nr_nodes;

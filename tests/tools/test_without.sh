@@ -57,7 +57,11 @@ needs team task/test_team
 # Members of a gang and those who lend their seats leave work to thieves.
 needs victims task/test_gang task/test_lend
 
-for t in graph/test_graph graph/test_loops place/test_place scope/test_scope \
+# Workers leave CPUs without the quota, too.
+more=
+case ",$row," in *,quota,*) more=rt/test_pin ;; esac
+
+for t in $more graph/test_graph graph/test_loops place/test_place scope/test_scope \
 	task/test_gang task/test_gate task/test_join task/test_lend \
 	task/test_loop_crew task/test_many task/test_spawn task/test_team; do
 	case " $needed " in *" $t "*)

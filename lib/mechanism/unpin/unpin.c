@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/options.h"
-#include "mechanism/quota/quota.h"
 #include "mechanism/team/team.h"
 #include "sched/bind.h"
 #include "trace/counters.h"
@@ -48,10 +47,10 @@ void unpin_restore(const struct worker *v, int tid, const cpu_set_t *own)
 	if (!go_there(v, tid, &both))
 		return;
 	if (a_load(&v->bind, relaxed) == BIND_CPU)
-		log_text(quota_in(s)->log, LKDF_LOG_INFO,
+		log_text(s->log, LKDF_LOG_INFO,
 			 "quota: worker %d is back on CPU %d", v->id, v->cpu);
 	else
-		log_text(quota_in(s)->log, LKDF_LOG_INFO,
+		log_text(s->log, LKDF_LOG_INFO,
 			 "quota: worker %d is back on the CPUs of node %d",
 			 v->id, v->executor->node);
 }
@@ -77,7 +76,7 @@ static void leave_cpu(struct worker *w, uint64_t waited_ns, int64_t ns)
 	sched_setaffinity(0, sizeof(set), &set);
 	trace_unbind(w->executor->ring);
 	counter_add(w->executor->counters, COUNTER_UNPINNED, 1);
-	log_text(quota_in(w->sched)->log, LKDF_LOG_INFO,
+	log_text(w->sched->log, LKDF_LOG_INFO,
 		 "sched: worker %d has waited %d of %d ms for CPU %d and "
 		 "leaves it for those of its node",
 		 w->id, (int)(waited_ns / 1000000), (int)(ns / 1000000),
@@ -101,6 +100,6 @@ void unpin_look(struct worker *w, uint64_t waited_ns, int64_t at_ns)
 
 const struct mechanism unpin_mechanism = {
 	.name = "unpin",
-	.uses = "quota team",
+	.uses = "team",
 	.of_worker = MECHANISM_DATA(struct unpin),
 };
