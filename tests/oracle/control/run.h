@@ -22,14 +22,15 @@ struct run {
 	uint64_t seen[MAX_TASKS]; /* the task's calls, one after another */
 };
 
-/* Of each task; arg: its number. */
+/* The body of every task; arg: the task's number. */
 int run_body(struct lkdf_ctx *c, void *arg);
 
-/* A run each; or a stream, with one event. With data: one run. */
+/* Starts all runs of a program, or its stream, or one run if it has data. */
 int run_start(const struct program *p, struct lkdf_graph *g, struct run *run,
 	      struct lkdf_event *done);
 
-/* Of a run, or of a stream with its last wave. */
+/* Compares the error of a run, or of a stream whose last wave has that number.
+ */
 bool run_compare_error(int run, int error, bool has_failed);
 bool run_compare(const struct program *p, const struct run *run,
 		 const struct story *s);
