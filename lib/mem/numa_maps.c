@@ -199,7 +199,7 @@ int numa_maps_add(struct numa_maps *m, const char *line)
 		m->nr_shares = shares;
 		return rc;
 	}
-	/* A mapping that grows while the file is read is listed again. */
+	/* Listed twice: it has grown during the read. */
 	while (m->nr && m->v[m->nr - 1].start >= l.v.start)
 		m->nr--;
 	m->v[m->nr++] = l.v;

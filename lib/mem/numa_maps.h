@@ -42,9 +42,11 @@ struct numa_maps {
 };
 
 /*
- * Adds one line; m is as before after an error. The kernel lists a mapping
- * again that grows while the file is read: a line replaces those before it that
- * begin at its start or behind it. Return: 0; -EBADMSG: damaged; -ENOMEM.
+ * Adds one line; m is unchanged after an error. If the kernel lists a mapping
+ * twice because it grows during the read, the later line counts: it replaces
+ * earlier lines that do not begin below it.
+ *
+ * Return: 0; -EBADMSG: damaged; -ENOMEM.
  */
 int numa_maps_add(struct numa_maps *m, const char *line);
 

@@ -99,8 +99,8 @@ int vma_add(struct vma_list *list, uint64_t start, uint64_t end,
 }
 
 /*
- * A mapping that changes while the file is read is listed again: what the later
- * line has in common with earlier ones is the later one's.
+ * The kernel lists a mapping again if it changes during the read. Where a later
+ * line overlaps earlier ones, the later line counts.
  */
 static void replace_from(struct vma_list *list, uint64_t start)
 {

@@ -27,9 +27,9 @@ int vma_parse(const char *line, struct vma *out, const char **name);
 
 /*
  * Those that overlap start .. end; proc_root NULL: "/proc". The list is empty
- * at first and the caller's vma_fini() frees it, also after an error. The
- * kernel lists a mapping again that changes while the file is read: the later
- * line counts, and mappings in the list never overlap.
+ * at first and the caller's vma_fini() frees it, also after an error. If the
+ * kernel lists a mapping twice because it changes during the read, the later
+ * line counts. Mappings in the list never overlap.
  * Return: 0; -EBADMSG; -ENOMEM; -errno of the file.
  */
 int vma_read(const char *proc_root, int32_t pid, uint64_t start, uint64_t end,

@@ -147,7 +147,7 @@ struct sched {
 	/* Any thread; serial mode: who asked for a drain, and the drainer. */
 	_Atomic(uint32_t) nr_drains;
 
-	/* Any thread: how often calls gave way in vain, see task/give_way.h. */
+	/* Any thread: calls in vain since a body ran, see task/give_way.h. */
 	_Atomic(uint32_t) nr_vain;
 
 	/* Workers that rest in joins, see joiner.h. */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* On top of the body that asks; nothing is ready: what is due comes next. */
+/* If nothing is ready, timers and descriptors come next. */
 static void body_gives_way(struct lkdf *rt, struct worker *w)
 {
 	struct sched *s = &rt->sched;
@@ -27,7 +27,7 @@ static void thread_gives_way(struct lkdf *rt, bool in_vain)
 
 	completion_sleep(rt, 0);
 	sched_drain(s);
-	/* Where another thread drains it is its part. */
+	/* Another thread that drains advances the time itself. */
 	if (in_vain && !a_load(&s->nr_drains, relaxed))
 		sched_pass_time(s, -1);
 	if (sched_tick(s, rt))
@@ -41,7 +41,7 @@ void give_way_slowly(struct lkdf *rt)
 	bool in_vain = a_add(&rt->sched.nr_vain, 1, relaxed) >= GIVE_WAY_AFTER;
 	char text[ERRMSG_SIZE];
 
-	/* A callback that is no body may hold a lock of ours. */
+	/* A callback that is not a body may hold a lock of the library. */
 	if (is_drainer && (!in_vain || !current_get()))
 		return;
 	snprintf(text, sizeof(text), "%s", err_text());

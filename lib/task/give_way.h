@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-only OR BSD-2-Clause */
 /*
- * Serial mode: a call says "not now", and the program may repeat it until it
- * says something else. Meanwhile nobody else runs bodies, keeps the time or
- * looks at descriptors, so such a call gives way before it returns. A thread of
- * the program runs what is ready. A body runs one other body on top of its own,
- * as a join does, but only when it has asked in vain GIVE_WAY_AFTER times: a
- * body that asks once may hold what the other one needs. As often virtual time
- * stands still.
+ * In serial mode a program may repeat a call that answers "not now" until the
+ * answer changes. No other thread runs bodies, fires timers or polls
+ * descriptors meanwhile, so the call does that before it returns. On a thread
+ * of the program it runs all bodies that are ready. In a body it runs one other
+ * body on the same stack, as a join does, but only after GIVE_WAY_AFTER calls
+ * in vain: a body that asks once may hold a lock that the other body needs.
+ * Virtual time advances after as many calls in vain.
  */
 #ifndef TASK_GIVE_WAY_H
 #define TASK_GIVE_WAY_H
@@ -17,7 +17,8 @@
 
 void give_way_slowly(struct lkdf *rt);
 
-/* The error text of this thread stays. Outside of the library's locks. */
+/* Keeps the error text of this thread. Call it without a lock of the library.
+ */
 static inline void give_way(struct lkdf *rt)
 {
 	if (unlikely(rt->sched.is_serial))

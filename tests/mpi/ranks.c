@@ -176,6 +176,28 @@ static void late_event(struct lkdf *rt)
 	fact(lkdf_mpi_wait(funneled, e, 0) == -ERANGE, "its error comes");
 }
 
+static int send_pulse(void *e)
+{
+	return lkdf_event_signal(*(struct lkdf_event *)e, 0);
+}
+
+/* The pulse comes while the main thread polls, between two waits. */
+static void pulses(struct lkdf *rt)
+{
+	struct lkdf_event e;
+	int i, nr = 0;
+
+	must(lkdf_event_create(rt, 0, LKDF_EVENT_PULSE, &e), "pulse");
+	for (i = 0; i < 20; i++) {
+		must(lkdf_mpi_post(funneled, send_pulse, &e, NULL), "post");
+		nr += !wait_and_put(e);
+	}
+	fact(nr == 20, "pulses of posted functions end waits");
+	fact(lkdf_mpi_wait(funneled, e, 1000000) == 1,
+	     "one that is over does not");
+	lkdf_event_put(e);
+}
+
 /* The main thread calls MPI, while it waits by lkdf_mpi_wait(). */
 static void run_funneled(void)
 {
@@ -189,6 +211,7 @@ static void run_funneled(void)
 	     "another thread does not open");
 	must(lkdf_mpi_open(rt, MPI_COMM_WORLD, NULL, &funneled), "open");
 	late_event(rt);
+	pulses(rt);
 	k = make_kind(rt, "posts", post_from_body);
 	must(lkdf_submit(rt, NULL,
 			 &(struct lkdf_task){ .size = sizeof(struct lkdf_task),

@@ -51,7 +51,6 @@ static int init_quota(struct sched *s, const struct sched_setup *a)
 	struct quota *q = quota_in(s);
 	int i;
 
-	q->log = a->log;
 	q->proc_root = a->options->proc_root;
 	q->cgroup_root = a->options->cgroup_root;
 	q->has_standby = !a->options->workers;
@@ -169,7 +168,7 @@ static void tell_quota(const struct sched *s)
 	const struct quota *q = quota_in(s);
 	int milli = a_load(&q->milli, relaxed);
 
-	log_text(q->log, LKDF_LOG_INFO,
+	log_text(s->log, LKDF_LOG_INFO,
 		 "quota: %d.%03d CPUs%s, threads of workers may use %d, "
 		 "%u of %d workers run, %s",
 		 milli / 1000, milli % 1000, milli ? "" : " (none)",

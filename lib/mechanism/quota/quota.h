@@ -44,12 +44,10 @@
 #define QUOTA_CALM_NS 1000000000
 #define QUOTA_GAP_NS 1000000
 
-struct log;
-
 struct quota {
 	/* Set at start, constant afterwards. */
-	_Alignas(CACHE_LINE) const struct log *log;
-	const char *proc_root, *cgroup_root; /* NULL: the system's */
+	_Alignas(CACHE_LINE) const char *proc_root; /* NULL: the system's */
+	const char *cgroup_root; /* the same */
 	bool has_standby; /* else the user has said how many workers run */
 	uint64_t look_ticks, calm_ticks; /* between two looks */
 	uint64_t gap_ticks; /* a worker that stays away for longer looks */

@@ -212,12 +212,11 @@ int lkdf_mpi_post(struct lkdf_mpi *m, int (*fn)(void *u), void *u,
  * @e:          event, of this library or any other of the runtime
  * @timeout_ns: >= 0, or -1 for ever
  *
- * With MPI_THREAD_FUNNELED only the main thread may call MPI. It does so in
- * this call and nowhere else: here it asks for requests and calls the functions
- * of lkdf_mpi_post(). Requests are not complete, and such functions are not
- * called, while it waits in another way or computes. Between two looks it
- * sleeps for at most 0.2 ms while requests are in progress, and for at most 1
- * ms otherwise.
+ * With MPI_THREAD_FUNNELED only the main thread may call MPI. In this call it
+ * polls the requests of @m and runs the functions of lkdf_mpi_post(). While the
+ * main thread waits in another call, or computes, no request of @m becomes
+ * complete and no such function runs. Between two polls the call sleeps for at
+ * most 0.2 ms if requests are in progress, and for at most 1 ms otherwise.
  *
  * With other levels of MPI the call is lkdf_event_wait().
  *
